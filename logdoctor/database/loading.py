@@ -1,0 +1,214 @@
+"""Find, read and combine the shipped database and the user's own directories.
+
+Two steps, so that the first can be stored: YAML to checked plain dictionaries (`entries`), and those to
+`Signature` objects (`schema.signature_from_dict`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from logdoctor.database.entries import MAX_FILE_BYTES, read_entries
+from logdoctor.database.issues import Issue
+from logdoctor.database.schema import Signature, signature_from_dict
+
+ENVIRONMENT_VARIABLE = "LOGDOCTOR_SIGNATURES"
+"""Directories of the user's own entries, separated as in PATH."""
+
+Entry = dict[str, Any]
+
+
+class DatabaseError(Exception):
+    """The database cannot be used; `issues` holds every complaint."""
+
+    def __init__(self, issues: Iterable[Issue]) -> None:
+        self.issues = tuple(issues)
+        count = len(self.issues)
+        head = "1 problem" if count == 1 else f"{count} problems"
+        super().__init__("\n".join([f"the signature database has {head}:", *map(str, self.issues)]))
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """All signatures in force, in the order of their files."""
+
+    signatures: tuple[Signature, ...]
+    by_id: Mapping[str, Signature]
+    version: str
+    """Number of signatures and a short hash of their content, e.g. `214-9f3c2ab1`."""
+    notes: tuple[str, ...] = ()
+    """Remarks about the user's directories, for stderr."""
+
+
+@dataclass(slots=True)
+class Layer:
+    """What one directory holds: entries of sound files, and the complaints about the others."""
+
+    entries: list[Entry] = field(default_factory=list)
+    issues: list[Issue] = field(default_factory=list)
+
+
+def load_database(
+    extra_dirs: Iterable[str | Path] = (),
+    ignore_broken: bool = False,
+    *,
+    environ: Mapping[str, str] | None = None,
+) -> Database:
+    """Load the shipped signatures and lay the user's directories over them.
+
+    Order, later over earlier: shipped, the platform's configuration directory, `LOGDOCTOR_SIGNATURES`,
+    `extra_dirs`. An entry with a known id takes that id's place, `disabled: true` takes it out. Raises
+    `DatabaseError` with every complaint, unless `ignore_broken` turns those about the user's files into notes.
+    """
+    environ = os.environ if environ is None else environ
+    entries = {entry["id"]: entry for entry in shipped_entries()}
+    notes: list[str] = []
+    issues: list[Issue] = []
+    for directory in _user_dirs(extra_dirs, environ):
+        layer = read_directory(directory)
+        issues += layer.issues
+        if not layer.entries and not layer.issues:
+            notes.append(f"{directory}: holds no *.yaml file with signatures")
+        notes += _overlay(entries, layer.entries)
+    if issues and not ignore_broken:
+        raise DatabaseError(issues)
+    notes += [f"ignored: {issue}" for issue in issues]
+    return make_database(entries.values(), notes)
+
+
+def make_database(entries: Iterable[Entry], notes: Iterable[str] = ()) -> Database:
+    """Build the database from checked dictionaries."""
+    entries = list(entries)
+    signatures = tuple(map(signature_from_dict, entries))
+    return Database(signatures, {entry.id: entry for entry in signatures}, content_version(entries), tuple(notes))
+
+
+def content_version(entries: Sequence[Entry]) -> str:
+    """Return the count and a hash of the content; where an entry stands does not count."""
+    content = [{key: value for key, value in entry.items() if key not in ("file", "line")} for entry in entries]
+    canonical = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return f"{len(entries)}-{hashlib.sha256(canonical.encode()).hexdigest()[:8]}"
+
+
+# --- the shipped directory ------------------------------------------------------------------------------------------
+
+
+def shipped_directory() -> Path:
+    """Return the shipped `signatures/`: inside the installed package, or beside it in a checkout."""
+    package = Path(__file__).resolve().parents[1]  # plain paths: `importlib.resources` costs 10 ms at every start
+    for candidate in (package / "signatures", package.parent / "signatures"):
+        if candidate.is_dir():
+            return candidate
+    raise DatabaseError([Issue("signatures", 0, "the shipped signatures are not there; install logdoctor again")])
+
+
+def shipped_entries(*, strict: bool = False) -> list[Entry]:
+    """Return the entries of the shipped files; patterns are compiled only when `strict`."""
+    layer = read_shipped(strict=strict)
+    if layer.issues:
+        raise DatabaseError(layer.issues)
+    return layer.entries
+
+
+def read_shipped(*, strict: bool = True) -> Layer:
+    """Read the shipped files, keeping complaints apart."""
+    directory = shipped_directory()
+    paths = sorted(directory.glob("*.yaml"))
+    return _read_files(((f"signatures/{path.name}", path) for path in paths), strict)
+
+
+# --- the user's directories -----------------------------------------------------------------------------------------
+
+
+def _user_dirs(extra_dirs: Iterable[str | Path], environ: Mapping[str, str]) -> Iterator[Path]:
+    config = config_directory(environ)
+    if config is not None and config.is_dir():
+        yield config
+    yield from (Path(part) for part in environ.get(ENVIRONMENT_VARIABLE, "").split(os.pathsep) if part)
+    yield from map(Path, extra_dirs)
+
+
+def config_directory(environ: Mapping[str, str], platform: str = sys.platform) -> Path | None:
+    """Return where this platform keeps a user's own signatures; it need not exist."""
+    base = environ.get("XDG_CONFIG_HOME", "")
+    if platform != "darwin" and Path(base).is_absolute():
+        return Path(base, "logdoctor", "signatures")
+    home = environ.get("HOME", "")
+    if not home:
+        return None
+    if platform == "darwin":
+        return Path(home, "Library", "Application Support", "logdoctor", "signatures")
+    return Path(home, ".config", "logdoctor", "signatures")
+
+
+def read_directory(directory: Path) -> Layer:
+    """Read a directory of the user's own; one that any user of the machine may write to is refused."""
+    try:
+        paths = sorted(path for path in directory.iterdir() if path.suffix in (".yaml", ".yml"))
+        refused = [path for path in (directory, *paths) if _anyone_may_write(path)]
+    except OSError as error:
+        return Layer(issues=[_os_issue(directory, error)])
+    if refused:
+        what = "may be written by every user of this machine; take that right away (chmod o-w)"
+        return Layer(issues=[Issue(str(path), 0, what) for path in refused])
+    return _read_files(((str(path), path) for path in paths), strict=True)
+
+
+def _anyone_may_write(path: Path) -> bool:
+    return os.name == "posix" and bool(path.stat().st_mode & stat.S_IWOTH)
+
+
+def _os_issue(path: Path, error: OSError) -> Issue:
+    return Issue(str(path), 0, (error.strerror or "cannot be read").lower())
+
+
+def _overlay(entries: dict[str, Entry], layer: Iterable[Entry]) -> list[str]:
+    """Add, replace or take out entries in place; return remarks."""
+    notes = []
+    for entry in layer:
+        if not entry.get("disabled"):
+            entries[entry["id"]] = entry
+        elif entries.pop(entry["id"], None) is None:
+            notes.append(f"{entry['file']}:{entry['line']}: {entry['id']} is disabled but there is no such signature")
+    return notes
+
+
+# --- files ----------------------------------------------------------------------------------------------------------
+
+
+def _read_files(named: Iterable[tuple[str, Path]], strict: bool) -> Layer:
+    """Read the files of one directory. A file with any complaint gives no entry at all."""
+    layer = Layer()
+    places: dict[str, str] = {}
+    for name, path in named:
+        entries, issues = _read_file(name, path, strict)
+        for entry in entries:
+            other = places.setdefault(entry["id"], f"{name}:{entry['line']}")
+            if other != f"{name}:{entry['line']}":
+                issues.append(Issue(name, entry["line"], f"id {entry['id']} is taken by {other}", "duplicate-id"))
+        layer.issues += issues
+        if not issues:
+            layer.entries += entries
+    return layer
+
+
+def _read_file(name: str, path: Path, strict: bool) -> tuple[list[Entry], list[Issue]]:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        return [], [_os_issue(path, error)]
+    if len(data) > MAX_FILE_BYTES:
+        return [], [Issue(name, 0, f"is larger than {MAX_FILE_BYTES // 2**20} MiB")]
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        return [], [Issue(name, data.count(b"\n", 0, error.start) + 1, "is not UTF-8 text")]
+    return read_entries(text, name, strict=strict)
