@@ -1,0 +1,175 @@
+"""The command line: parse, call one function, hand the result to a renderer, map it to an exit status.
+
+Standard output carries the report only; everything else goes to standard error.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer.core import TyperGroup
+
+from logdoctor import __version__
+from logdoctor.console import guarded, write_report
+from logdoctor.report.status import EXIT_FAILED
+
+DEFAULT_COMMAND = "diagnose"
+FORMATS = "terminal, markdown, json"
+
+
+class DefaultGroup(TyperGroup):
+    """Takes a first word that is no sub-command as the input of `diagnose`."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        own_options = {"--help", "-h", "--version", "--install-completion", "--show-completion"}
+        if not args or (args[0] not in self.commands and args[0] not in own_options):
+            args = [DEFAULT_COMMAND, *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    cls=DefaultGroup,
+    add_completion=True,
+    no_args_is_help=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+signatures_app = typer.Typer(no_args_is_help=True, help="List, check and test the signature database.")
+app.add_typer(signatures_app, name="signatures")
+
+SignatureDirs = Annotated[
+    list[Path] | None,
+    typer.Option("--signatures", metavar="DIR", help="Add a directory of your own signatures; may be repeated."),
+]
+IgnoreBroken = Annotated[
+    bool, typer.Option("--ignore-broken", help="Leave out own signature files that are broken, and say so.")
+]
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"logdoctor {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main_options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
+) -> None:
+    """Read the log of a vLLM server and say whether it is up, why not, and what to type.
+
+    docker logs nemotron 2>&1 | logdoctor
+    """
+
+
+@app.command(name=DEFAULT_COMMAND)
+def diagnose_command(
+    files: Annotated[
+        list[str] | None, typer.Argument(metavar="[FILE]...", help="Parts of one log in order; - is standard input.")
+    ] = None,
+    format_: Annotated[str, typer.Option("--format", "-f", help=f"One of: {FORMATS}.")] = "terminal",
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the report here, whole or not at all.")] = None,
+    fail_on: Annotated[str, typer.Option(help="Lowest severity that makes the exit status 1.")] = "error",
+    boot: Annotated[str, typer.Option(help="last, all, or the number of a boot.")] = "last",
+    fact: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="A fact the log does not hold.")] = None,
+    signatures: SignatureDirs = None,
+    ignore_broken: IgnoreBroken = False,
+    keep_hosts: Annotated[bool, typer.Option(help="Keep host names, addresses and GPU ids in the report.")] = False,
+    max_bytes: Annotated[int, typer.Option(help="Read at most this many bytes (after decompression).")] = 20 * 2**30,
+) -> None:
+    """Diagnose the log of a vLLM server (the default command)."""
+    from logdoctor.commands import Request, run_diagnosis
+
+    if not files and sys.stdin.isatty():
+        typer.echo(
+            "usage: docker logs NAME 2>&1 | logdoctor\n       logdoctor [OPTIONS] FILE...\n"
+            "       logdoctor --help lists options and commands",
+            err=True,
+        )
+        raise typer.Exit(EXIT_FAILED)
+    request = Request(
+        paths=tuple(files or ("-",)),
+        format=format_,
+        fail_on=fail_on,
+        boot=boot,
+        facts=tuple(fact or ()),
+        signature_dirs=tuple(signatures or ()),
+        ignore_broken=ignore_broken,
+        keep_hosts=keep_hosts,
+        max_bytes=max_bytes,
+        to_file=output is not None,
+    )
+    result = run_diagnosis(request, sys.stdin.buffer)
+    for note in result.notes:
+        typer.echo(f"logdoctor: {note}", err=True)
+    write_report(result.text, output)
+    raise typer.Exit(result.status)
+
+
+@app.command()
+def explain(
+    words: Annotated[list[str], typer.Argument(metavar="ID", help="An id, the beginning of one, or a pasted log line.")],
+    format_: Annotated[str, typer.Option("--format", "-f", help="text, markdown or json.")] = "text",
+    signatures: SignatureDirs = None,
+    ignore_broken: IgnoreBroken = False,
+) -> None:
+    """Explain a signature: what you see, why, fix, check, when it is wrong, references."""
+    from logdoctor.commands import explain_signature
+
+    write_report(explain_signature(" ".join(words), format_, tuple(signatures or ()), ignore_broken), None)
+
+
+@signatures_app.command("list")
+def signatures_list(
+    format_: Annotated[str, typer.Option("--format", "-f", help="text or json.")] = "text",
+    signatures: SignatureDirs = None,
+    ignore_broken: IgnoreBroken = False,
+) -> None:
+    """List the signatures in force."""
+    from logdoctor.commands import list_signatures
+
+    write_report(list_signatures(format_, tuple(signatures or ()), ignore_broken), None)
+
+
+@signatures_app.command("lint")
+def signatures_lint(signatures: SignatureDirs = None) -> None:
+    """Check every entry; each problem is one line `file:line: what`."""
+    from logdoctor.commands import lint_signatures
+
+    text, clean = lint_signatures(tuple(signatures or ()))
+    write_report(text, None)
+    raise typer.Exit(0 if clean else 1)
+
+
+@signatures_app.command("test")
+def signatures_test(signatures: SignatureDirs = None) -> None:
+    """Run the examples inside the entries."""
+    from logdoctor.commands import test_signatures
+
+    text, clean = test_signatures(tuple(signatures or ()))
+    write_report(text, None)
+    raise typer.Exit(0 if clean else 1)
+
+
+@signatures_app.command("new")
+def signatures_new(
+    log: Annotated[str, typer.Argument(metavar="LOG", help="A log with a failure that is not in the database; - is standard input.")],
+) -> None:
+    """Draft an entry from an unrecognised failure."""
+    from logdoctor.commands import draft_from_log
+
+    write_report(draft_from_log(log, sys.stdin.buffer), None)
+
+
+def main() -> None:
+    """Run the command line; the entry point of the installed script."""
+    sys.exit(guarded(lambda: app(standalone_mode=False)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""How the command line meets its surroundings: writing whole files, closed pipes, Ctrl-C, one-line errors."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from logdoctor.report.status import EXIT_FAILED
+
+
+class CommandFailed(Exception):
+    """The work could not be done; the message is the one line that the user sees."""
+
+
+def write_report(text: str, output: Path | None) -> None:
+    """Write to standard output, or to a file that appears whole or not at all."""
+    data = (text if text.endswith("\n") or not text else text + "\n").encode("utf-8", "replace")
+    if output is None:
+        _to_stdout(data)
+        return
+    try:
+        _replace_file(output, data)
+    except OSError as error:
+        raise CommandFailed(f"cannot write {output}: {error.strerror or error}") from error
+
+
+def _to_stdout(data: bytes) -> None:
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        # The reader has what it wanted (`| head`). Keep Python from complaining when it flushes at the end.
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        raise CommandFailed(f"cannot write to standard output: {error.strerror or error}") from error
+
+
+def _replace_file(path: Path, data: bytes) -> None:
+    if path.exists() and not path.is_file():
+        # A device or pipe such as /dev/stdout or /dev/termination-log cannot be renamed over.
+        path.write_bytes(data)
+        return
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
+        Path(temporary).chmod(mode)
+        Path(temporary).replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(temporary).unlink()
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def guarded(command: Callable[[], object]) -> int:
+    """Run a command and return its exit status; a failure becomes one line on standard error and status 2."""
+    try:
+        status = command()
+    except CommandFailed as error:
+        print(f"logdoctor: {error}", file=sys.stderr)
+        return EXIT_FAILED
+    except BrokenPipeError:
+        return EXIT_FAILED
+    except KeyboardInterrupt:
+        return EXIT_FAILED
+    except Exception as error:
+        # Typer's usage errors: recognised by what they offer, as their class moved between Typer's releases.
+        message = getattr(error, "format_message", None)
+        if message is None:
+            raise
+        print(f"logdoctor: {message()}", file=sys.stderr)
+        print("Try: logdoctor --help", file=sys.stderr)
+        return EXIT_FAILED
+    # 130 is what Typer makes of Ctrl-C; statuses of 126 and above belong to the shell.
+    return status if isinstance(status, int) and 0 <= status < 126 else EXIT_FAILED if status else 0

@@ -1,0 +1,180 @@
+"""Decide which finding is the root cause: not the last line, and never a consequence.
+
+The order, first difference decides: evidence in the error that ended its process beats other errors, these beat
+warnings and information; satisfied conditions beat unknown ones; a text in its known version range beats one outside;
+the specific beats the general; earlier beats later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from logdoctor.database.schema import Kind, Signature
+from logdoctor.diagnosis.conditions import Truth, all_of, evaluate, undecided
+from logdoctor.diagnosis.failures import Failure, FailureLog
+from logdoctor.diagnosis.matching import Match
+from logdoctor.knowledge.versions import in_range
+from logdoctor.model import Facts, Role, Severity
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A match with what the facts say about it."""
+
+    match: Match
+    truth: Truth
+    conditional: tuple[str, ...]
+    in_version: bool
+    """False when the log's version lies outside the range in which the text is known."""
+    weight: int
+    """0: evidence in the error that ended its process, 1: in another error, 2: in a line a healthy server may write."""
+
+    @property
+    def signature(self) -> Signature:
+        return self.match.signature
+
+    @property
+    def id(self) -> str:
+        return self.match.signature.id
+
+    @property
+    def line(self) -> int:
+        """First line of the decisive evidence; facts alone stand at the end."""
+        decisive = [hit.line for hit in self.match.hits if hit.certain] or [hit.line for hit in self.match.hits]
+        return min(decisive, default=10**12)
+
+    @property
+    def order(self) -> tuple[int, int, int, int, int, str]:
+        return (
+            self.weight,
+            0 if self.truth is Truth.TRUE else 1,
+            0 if self.in_version else 1,
+            1 if self.signature.general else 0,
+            self.line,
+            self.id,
+        )
+
+    def may_be_root(self) -> bool:
+        signature = self.signature
+        serious = signature.severity.rank >= Severity.ERROR.rank
+        return serious and not signature.harmless and signature.kind is Kind.CAUSE
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A candidate with its role and what explains it."""
+
+    candidate: Candidate
+    role: Role
+    explained_by: tuple[str, ...] = ()
+
+
+def weigh(matches: Iterable[Match], facts: Facts, log: FailureLog) -> list[Candidate]:
+    """Ask the facts: drop what cannot hold, mark what is conditional, and weigh the evidence."""
+    failures = log.failures()
+    candidates = []
+    for match in matches:
+        signature = match.signature
+        if evaluate(signature.when_known, facts) is not Truth.TRUE:
+            continue
+        truth = evaluate(signature.when, facts)
+        if truth is Truth.FALSE or (match.signature.match is None and truth is not Truth.TRUE):
+            continue
+        in_version = _in_version(signature, facts)
+        if in_version is False and signature.match is None:
+            continue
+        candidates.append(
+            Candidate(
+                match=match,
+                truth=all_of((truth,)),
+                conditional=undecided(signature.when, facts),
+                in_version=in_version is not False,
+                weight=_weight(match, failures, log),
+            )
+        )
+    return candidates
+
+
+def _in_version(signature: Signature, facts: Facts) -> bool | None:
+    fact = facts.get("vllm.version")
+    return in_range(str(fact.value), signature.vllm) if fact and signature.vllm else None
+
+
+def _weight(match: Match, failures: Sequence[Failure], log: FailureLog) -> int:
+    if match.signature.match is None:
+        # Facts alone: as sure as their conditions.
+        return 1
+    weight = 2
+    for hit in match.hits:
+        if not hit.certain:
+            continue
+        weight = min(weight, 1)
+        first, last = hit.record.first_line, hit.record.last_line
+        overlapping = (f for f in failures if f.lines[0] <= last and f.lines[1] >= first)
+        if any(failure.fatal_shape and log.ended(failure) for failure in overlapping):
+            return 0
+    return weight
+
+
+def judge(candidates: Sequence[Candidate], *, failed: bool) -> list[Judged]:
+    """Give every candidate its role; the root cause, if there is one, comes first.
+
+    `failed` tells whether the boot did not reach or did not keep its service. In a boot that serves, only an error
+    is worth a root cause.
+    """
+    kept = _without_suppressed(candidates)
+    present = {candidate.id for candidate in kept}
+    explained = {c.id: tuple(i for i in c.signature.consequence_of if i in present and i != c.id) for c in kept}
+    roots = sorted((c for c in kept if c.may_be_root() and not explained[c.id]), key=lambda c: c.order)
+    if not failed:
+        # What did not stop the boot is no cause of a failure unless it is an error with its own evidence.
+        roots = [c for c in roots if c.weight < 2]
+    judged = []
+    root = roots[0] if roots else None
+    for candidate in kept:
+        judged.append(_role(candidate, root, explained[candidate.id]))
+    return sorted(judged, key=_report_order)
+
+
+def _role(candidate: Candidate, root: Candidate | None, explained_by: tuple[str, ...]) -> Judged:
+    signature = candidate.signature
+    if candidate is root:
+        return Judged(candidate, Role.ROOT_CAUSE)
+    if signature.harmless or signature.kind is Kind.NOTICE or signature.severity is Severity.INFO:
+        return Judged(candidate, Role.NOTICE)
+    if explained_by:
+        return Judged(candidate, Role.CONSEQUENCE, explained_by)
+    if signature.kind is Kind.CASCADE:
+        return Judged(candidate, Role.CONSEQUENCE, (root.id,) if root else ())
+    return Judged(candidate, Role.CONTRIBUTING)
+
+
+_ROLE_ORDER = {Role.ROOT_CAUSE: 0, Role.CONTRIBUTING: 1, Role.NOTICE: 2, Role.CONSEQUENCE: 3}
+
+
+def _report_order(judged: Judged) -> tuple[int, int, int, str]:
+    candidate = judged.candidate
+    return (_ROLE_ORDER[judged.role], -candidate.signature.severity.rank, candidate.line, candidate.id)
+
+
+def _without_suppressed(candidates: Sequence[Candidate]) -> list[Candidate]:
+    dropped: set[str] = set()
+    for candidate in candidates:
+        # A finding that hangs on an unknown fact may not silence one that holds.
+        if candidate.truth is Truth.TRUE and candidate.in_version:
+            dropped.update(candidate.signature.suppresses)
+    specific = [c for c in candidates if not c.signature.general and c.truth is Truth.TRUE and c.may_be_root()]
+    kept = []
+    for candidate in candidates:
+        if candidate.id in dropped:
+            continue
+        if candidate.signature.general and any(_same_record(candidate, other) for other in specific):
+            continue
+        kept.append(candidate)
+    return kept
+
+
+def _same_record(general: Candidate, specific: Candidate) -> bool:
+    records = {id(hit.record) for hit in specific.match.hits}
+    return any(id(hit.record) in records for hit in general.match.hits)

@@ -1,0 +1,194 @@
+"""Conditions on facts in three values: true, false, unknown.
+
+A log states few of the facts a signature would like to know. An unknown fact never makes a condition false; it
+makes the finding conditional, and the condition is then said in words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from enum import Enum
+
+from logdoctor.knowledge.versions import compare_versions
+from logdoctor.model import Fact, Facts, FactValue
+
+ConditionValue = str | int | float | bool
+Condition = ConditionValue | tuple[ConditionValue, ...]
+
+# Facts that mean "no" when nothing states them, because whoever states them would have printed a line.
+_ABSENT_MEANS_NO = ("boot.", "env.unknown")
+_VERSION_KEYS = frozenset(
+    {"vllm.version", "torch.version", "cuda.version", "gpu.compute_capability", "flashinfer.version", "nccl.version"}
+)
+_OPERATOR = re.compile(r"^(>=|<=|==|!=|>|<)\s*(.+)$")
+
+
+class Truth(Enum):
+    """The outcome of a condition."""
+
+    TRUE = "true"
+    FALSE = "false"
+    UNKNOWN = "unknown"
+
+
+def all_of(truths: Iterable[Truth]) -> Truth:
+    """Return the conjunction: one false makes it false, else one unknown makes it unknown."""
+    outcome = Truth.TRUE
+    for truth in truths:
+        if truth is Truth.FALSE:
+            return Truth.FALSE
+        if truth is Truth.UNKNOWN:
+            outcome = Truth.UNKNOWN
+    return outcome
+
+
+def evaluate(conditions: Mapping[str, Condition], facts: Facts) -> Truth:
+    """Evaluate every condition of a mapping; an empty mapping is true."""
+    return all_of(holds(key, wanted, facts) for key, wanted in conditions.items())
+
+
+def undecided(conditions: Mapping[str, Condition], facts: Facts) -> tuple[str, ...]:
+    """Return the unknown conditions in words, in their order."""
+    return tuple(in_words(k, w) for k, w in conditions.items() if holds(k, w, facts) is Truth.UNKNOWN)
+
+
+def holds(key: str, wanted: Condition, facts: Facts) -> Truth:
+    """Evaluate one condition against the facts of a boot."""
+    fact = facts.get(key)
+    if fact is None:
+        return _absent(key, wanted, facts)
+    if wanted == "set":
+        return Truth.TRUE
+    if wanted == "unset":
+        return Truth.FALSE
+    choices = wanted if isinstance(wanted, tuple) else (wanted,)
+    outcome = Truth.FALSE
+    for choice in choices:
+        truth = _matches(key, choice, fact)
+        if truth is Truth.TRUE:
+            return Truth.TRUE
+        if truth is Truth.UNKNOWN:
+            outcome = Truth.UNKNOWN
+    return outcome
+
+
+def _absent(key: str, wanted: Condition, facts: Facts) -> Truth:
+    known_absent = key.startswith(_ABSENT_MEANS_NO)
+    known_absent = known_absent or (key.startswith("args.") and "args" in facts)
+    # `env` is set when a launch file or `docker inspect` told the whole environment.
+    known_absent = known_absent or (key.startswith("env.") and "env" in facts)
+    if not known_absent:
+        return Truth.UNKNOWN
+    choices = wanted if isinstance(wanted, tuple) else (wanted,)
+    return Truth.TRUE if "unset" in choices or False in choices else Truth.FALSE
+
+
+def _matches(key: str, wanted: ConditionValue, fact: Fact) -> Truth:
+    values = fact.value if isinstance(fact.value, tuple) else (fact.value,)
+    if isinstance(wanted, bool):
+        return _truth(any(_as_bool(value) is wanted for value in values))
+    if isinstance(wanted, (int, float)):
+        return _truth(any(_as_number(value) == wanted for value in values))
+    if wanted.startswith("~"):
+        return _truth(any(re.search(wanted[1:], str(value), re.I) for value in values))
+    if _OPERATOR.match(wanted):
+        return _in_range(key, wanted, fact.value)
+    return _truth(any(str(value).casefold() == wanted.casefold() for value in values))
+
+
+def _in_range(key: str, wanted: str, value: FactValue) -> Truth:
+    outcomes = []
+    for part in wanted.split(","):
+        found = _OPERATOR.match(part.strip())
+        if found is None:
+            return Truth.FALSE
+        outcomes.append(_compare(key, found[1], found[2].strip(), value))
+    return all_of(outcomes)
+
+
+def _compare(key: str, operator: str, bound: str, value: FactValue) -> Truth:
+    order: int | None
+    if key in _VERSION_KEYS or bound.count(".") > 1:
+        order = compare_versions(str(value), bound)
+    else:
+        number, limit = _as_number(value), _as_number(bound)
+        if number is None or limit is None:
+            if operator in ("==", "!="):
+                return _truth((str(value).casefold() == bound.casefold()) is (operator == "=="))
+            return Truth.UNKNOWN
+        order = (number > limit) - (number < limit)
+    if order is None:
+        return Truth.UNKNOWN
+    return _truth(
+        {
+            ">=": order >= 0,
+            "<=": order <= 0,
+            ">": order > 0,
+            "<": order < 0,
+            "==": order == 0,
+            "!=": order != 0,
+        }[operator]
+    )
+
+
+def _truth(value: object) -> Truth:
+    return Truth.TRUE if value else Truth.FALSE
+
+
+def _as_bool(value: FactValue) -> bool | None:
+    if isinstance(value, bool):
+        return value
+    text = str(value).casefold()
+    if text in ("true", "1", "yes", "on"):
+        return True
+    return False if text in ("false", "0", "no", "off", "none") else None
+
+
+def _as_number(value: FactValue) -> float | None:
+    if isinstance(value, bool) or isinstance(value, tuple):
+        return None
+    try:
+        return float(str(value).replace(",", "").replace("_", ""))
+    except ValueError:
+        return None
+
+
+_KEY_WORDS = {
+    "gpu.compute_capability": "the GPU's compute capability",
+    "gpu.name": "the GPU",
+    "vllm.version": "the vLLM version",
+    "cuda.version": "the CUDA version",
+    "torch.version": "the PyTorch version",
+    "model.name": "the model",
+    "model.quantization": "the quantization",
+}
+
+
+def in_words(key: str, wanted: Condition) -> str:
+    """Say a condition in plain words, e.g. `the GPU's compute capability is 12.0 or 12.1`."""
+    subject = _KEY_WORDS.get(key)
+    if subject is None:
+        if key.startswith("env."):
+            subject = f"the variable {key[4:]}"
+        elif key.startswith("args."):
+            subject = "--" + key[5:].replace("_", "-")
+        else:
+            subject = key
+    choices = wanted if isinstance(wanted, tuple) else (wanted,)
+    return f"{subject} {' or '.join(_choice_words(choice) for choice in choices)}"
+
+
+def _choice_words(wanted: ConditionValue) -> str:
+    if wanted in ("set", "unset"):
+        return f"is {'not ' if wanted == 'unset' else ''}set"
+    if isinstance(wanted, bool):
+        return f"is {'on' if wanted else 'off'}"
+    text = str(wanted)
+    if text.startswith("~"):
+        return f"matches {text[1:]}"
+    parts = [_OPERATOR.match(part.strip()) for part in text.split(",")]
+    if all(parts):
+        words = {">=": "is at least", "<=": "is at most", ">": "is above", "<": "is below", "==": "is", "!=": "is not"}
+        return " and ".join(f"{words[part[1]]} {part[2]}" for part in parts if part)
+    return f"is {text}"

@@ -1,0 +1,105 @@
+"""Keep the errors and tracebacks of a boot, and tell which process failed first.
+
+This knows shapes only (levels, tracebacks, whether a process went on afterwards), no message of vLLM: it is what
+remains to say when no signature matches.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from dataclasses import dataclass
+
+from logdoctor.model import ExceptionInfo, Process, Record
+
+KEPT_FIRST = 160
+KEPT_LAST = 40
+_ALIVE_AFTER = 3
+"""Healthy records that a process must write after an error to count as alive; the stop itself writes one or two."""
+_USAGE_ERROR = re.compile(r"^[\w./-]+: error: ")
+_PYTHON_WARNING = re.compile(r"\w*Warning$")
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An error of one process: a traceback, an ERROR record, or a usage error."""
+
+    line: int
+    process: Process
+    text: str
+    exception: ExceptionInfo | None
+    fatal_shape: bool
+    """True for a traceback or a usage error; false for a plain ERROR record."""
+    lines: tuple[int, int]
+
+
+def innermost(exception: ExceptionInfo) -> ExceptionInfo:
+    """Return the exception that began a chain of `direct cause` and `during handling`."""
+    while exception.cause is not None:
+        exception = exception.cause
+    return exception
+
+
+class FailureLog:
+    """Collects the failures of a boot with bounded memory."""
+
+    def __init__(self) -> None:
+        self._first: list[Failure] = []
+        self._last: deque[Failure] = deque(maxlen=KEPT_LAST)
+        self._healthy: dict[tuple[str, str], deque[int]] = {}
+        self.last_healthy: tuple[int, str] | None = None
+        """Line and text of the last INFO record before the first failure."""
+
+    def observe(self, record: Record) -> None:
+        """Take note of a record."""
+        if record.quoted:
+            return
+        failure = _failure(record)
+        if failure is not None:
+            if len(self._first) < KEPT_FIRST:
+                self._first.append(failure)
+            else:
+                self._last.append(failure)
+        elif record.level in ("INFO", "WARNING", "DEBUG"):
+            key = (record.process.name, record.process.pid)
+            self._healthy.setdefault(key, deque(maxlen=_ALIVE_AFTER)).append(record.first_line)
+            if record.level == "INFO" and not self._first and record.lines[0][1].strip():
+                self.last_healthy = record.lines[0]
+
+    def failures(self) -> tuple[Failure, ...]:
+        """Return the kept failures in the order of the log."""
+        return tuple(sorted((*self._first, *self._last), key=lambda failure: failure.line))
+
+    def ended(self, failure: Failure) -> bool:
+        """Return whether the process wrote (nearly) nothing healthy after the failure."""
+        seen = self._healthy.get((failure.process.name, failure.process.pid), ())
+        if not failure.process.name:
+            # A bare traceback belongs to nobody for certain: ask whether anybody went on.
+            seen = [line for lines in self._healthy.values() for line in lines]
+        return sum(line > failure.line for line in seen) < _ALIVE_AFTER
+
+
+def _failure(record: Record) -> Failure | None:
+    if record.level not in ("", "ERROR", "CRITICAL"):
+        return None
+    exception = record.exception
+    text = record.lines[0][1]
+    usage = record.level == "" and next((t for _, t in record.lines if _USAGE_ERROR.match(t)), None)
+    if exception is not None and _PYTHON_WARNING.search(exception.type):
+        return None
+    if exception is None and not usage and record.level == "":
+        return None
+    if exception is not None:
+        line = exception.line
+        text = f"{exception.type}: {exception.message}" if exception.message else exception.type
+    else:
+        line = record.first_line
+        text = usage or text
+    return Failure(
+        line=line,
+        process=record.process,
+        text=text,
+        exception=exception,
+        fatal_shape=exception is not None or bool(usage),
+        lines=(record.first_line, record.last_line),
+    )

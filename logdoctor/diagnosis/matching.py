@@ -1,0 +1,229 @@
+"""Find the signatures whose texts stand in the records of a boot.
+
+Two steps keep it quick: a record's message is first asked for the literal cores of all signatures, and only the
+items whose core is there run their pattern. Every pattern runs under a time limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import regex
+
+from logdoctor.database.literals import required_literals
+from logdoctor.database.schema import MatchItem, Signature
+from logdoctor.model import Record
+
+PATTERN_TIMEOUT = 0.2
+"""Seconds that one pattern may take on one record."""
+KEPT_HITS = 8
+"""Hits kept of one item; more are counted only."""
+MAX_RANKS = 64
+MAX_MESSAGE = 200_000
+"""Characters of a message that patterns see; a longer one is searched in its beginning and its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One place where an item's text stands."""
+
+    record: Record
+    line: int
+    text: str
+    captures: Mapping[str, str]
+
+    @property
+    def certain(self) -> bool:
+        """True for an error, an exception or a bare line; false for what a healthy server may also log."""
+        return self.record.level in ("", "ERROR", "CRITICAL") or self.record.exception is not None
+
+
+@dataclass(slots=True)
+class ItemHits:
+    """What one item found in a boot."""
+
+    kept: list[Hit] = field(default_factory=list)
+    count: int = 0
+    processes: dict[str, None] = field(default_factory=dict)
+
+    def add(self, hit: Hit) -> None:
+        self.count += 1
+        if len(self.kept) < KEPT_HITS:
+            self.kept.append(hit)
+        process = hit.record.process
+        label = process.rank or process.name
+        if label and len(self.processes) < MAX_RANKS:
+            self.processes[label] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A signature that is satisfied by the texts of a boot, before facts are asked."""
+
+    signature: Signature
+    hits: tuple[Hit, ...]
+    """In the order of the log; empty for a signature on facts alone."""
+    count: int
+    ranks: tuple[str, ...]
+    captures: Mapping[str, str]
+
+
+class Matcher:
+    """The signatures of a database, prepared for matching; shared by all boots."""
+
+    def __init__(self, signatures: Iterable[Signature]) -> None:
+        self.signatures = tuple(signatures)
+        self._items: list[MatchItem] = []
+        self._patterns: list[regex.Pattern[str] | None] = []
+        self._by_literal: dict[str, list[int]] = {}
+        self._always: list[int] = []
+        self._index: dict[MatchItem, int] = {}
+        for signature in self.signatures:
+            if signature.match is not None:
+                for item in (*signature.match.positive, *signature.match.none):
+                    self._add(item)
+
+    def _add(self, item: MatchItem) -> None:
+        if item in self._index:
+            return
+        number = self._index[item] = len(self._items)
+        self._items.append(item)
+        self._patterns.append(None)
+        literals = (item.literal,) if item.literal else required_literals(item.pattern)
+        if not literals:
+            self._always.append(number)
+        for literal in literals:
+            self._by_literal.setdefault(literal, []).append(number)
+
+    def number(self, item: MatchItem) -> int:
+        """Return the position of an item among the distinct items."""
+        return self._index[item]
+
+    @property
+    def literals(self) -> tuple[str, ...]:
+        """All literal cores, for a pre-filter over the bytes of a log."""
+        return tuple(self._by_literal)
+
+    def candidates(self, message: str) -> list[int]:
+        """Return the items whose literal core stands in the message."""
+        found = list(self._always)
+        for literal, items in self._by_literal.items():
+            if literal in message:
+                found.extend(items)
+        return sorted(set(found))
+
+    def pattern(self, number: int) -> regex.Pattern[str]:
+        """Return the compiled pattern of an item; compiled when first needed."""
+        compiled = self._patterns[number]
+        if compiled is None:
+            item = self._items[number]
+            compiled = regex.compile(item.pattern or regex.escape(item.literal), regex.MULTILINE)
+            self._patterns[number] = compiled
+        return compiled
+
+    def item(self, number: int) -> MatchItem:
+        return self._items[number]
+
+
+class BootMatcher:
+    """Collects the hits of one boot, record by record."""
+
+    def __init__(self, matcher: Matcher) -> None:
+        self._matcher = matcher
+        self._hits: dict[int, ItemHits] = {}
+        self.too_slow: dict[str, None] = {}
+        """Patterns that ran into the time limit."""
+
+    def observe(self, record: Record) -> None:
+        """Match one record. Text that a client sent never matches."""
+        if record.quoted:
+            return
+        message = record.message
+        if len(message) > MAX_MESSAGE:
+            message = message[: MAX_MESSAGE // 2] + "\n" + message[-MAX_MESSAGE // 2 :]
+        for number in self._matcher.candidates(message):
+            item = self._matcher.item(number)
+            if _allowed(item, record):
+                self._search(number, item, record, message)
+
+    def _search(self, number: int, item: MatchItem, record: Record, message: str) -> None:
+        try:
+            found = self._matcher.pattern(number).search(message, timeout=PATTERN_TIMEOUT)
+        except TimeoutError:
+            self.too_slow[item.text] = None
+            return
+        if found is None:
+            return
+        position = min(message.count("\n", 0, found.start()), len(record.lines) - 1)
+        line, text = record.lines[position]
+        captures = {name: value for name, value in found.groupdict().items() if value is not None}
+        self._hits.setdefault(number, ItemHits()).add(Hit(record, line, text, captures))
+
+    def matches(self) -> list[Match]:
+        """Return every signature whose texts are satisfied, and all that have no text at all."""
+        found = (self._match(signature) for signature in self._matcher.signatures)
+        return [match for match in found if match is not None]
+
+    def _match(self, signature: Signature) -> Match | None:
+        block = signature.match
+        if block is None:
+            return Match(signature, (), 1, (), {})
+        if any(self._of(item) for item in block.none):
+            return None
+        hits: list[Hit] = []
+        groups: list[ItemHits] = []
+        if block.any:
+            present = [group for item in block.any if (group := self._of(item))]
+            if not present:
+                return None
+            groups.extend(present)
+        if block.all:
+            needed = [self._of(item) for item in block.all]
+            if not all(needed):
+                return None
+            groups.extend(group for group in needed if group)
+        for group in groups:
+            hits.extend(group.kept)
+        if block.sequence:
+            ordered = self._sequence(block.sequence)
+            if ordered is None:
+                return None
+            hits.extend(ordered)
+        return _merge(signature, hits, groups)
+
+    def _of(self, item: MatchItem) -> ItemHits | None:
+        return self._hits.get(self._matcher.number(item))
+
+    def _sequence(self, items: tuple[MatchItem, ...]) -> list[Hit] | None:
+        chosen: list[Hit] = []
+        after = 0
+        for item in items:
+            group = self._of(item)
+            following = [hit for hit in group.kept if hit.line > after] if group else []
+            if not following:
+                return None
+            chosen.append(following[0])
+            after = following[0].line
+        return chosen
+
+
+def _merge(signature: Signature, hits: list[Hit], groups: list[ItemHits]) -> Match:
+    ordered = sorted({(hit.line, id(hit.record)): hit for hit in hits}.values(), key=lambda hit: hit.line)
+    captures: dict[str, str] = {}
+    for hit in ordered:
+        for name, value in hit.captures.items():
+            captures.setdefault(name, value)
+    ranks: dict[str, None] = {}
+    for group in groups:
+        ranks.update(group.processes)
+    count = max((group.count for group in groups), default=len(ordered))
+    return Match(signature, tuple(ordered), max(count, 1), tuple(ranks), captures)
+
+
+def _allowed(item: MatchItem, record: Record) -> bool:
+    if item.level and record.level not in item.level:
+        return False
+    if item.not_level and record.level in item.not_level:
+        return False
+    return not item.roles or record.process.role in item.roles

@@ -1,0 +1,142 @@
+"""Choose and word the remedies of a signature for one boot.
+
+No remedy may name what the boot's version does not have: besides the range written at the remedy, every flag and
+variable in what is to be typed is looked up in the version knowledge.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from logdoctor.database.schema import RemedySpec, Signature
+from logdoctor.diagnosis.conditions import Truth, evaluate, in_words, undecided
+from logdoctor.diagnosis.templates import fill, fill_command
+from logdoctor.knowledge.versions import Kind, in_range, lookup
+from logdoctor.model import Facts, Finding, Remedy, Role
+
+_FLAG = re.compile(r"(?<![\w-])(--[a-z][a-z0-9-]*)(?:[ =]([^\s]+))?")
+_VARIABLE = re.compile(r"\b(VLLM_[A-Z0-9_]+)(?:=(\S*))?")
+
+
+def choose(signature: Signature, captures: Mapping[str, str], facts: Facts) -> tuple[Remedy, ...]:
+    """Return the remedies of a signature that can hold for a boot, in the order to try."""
+    chosen = (_worded(spec, signature, captures, facts) for spec in signature.remedies)
+    return tuple(remedy for remedy in chosen if remedy is not None)
+
+
+def _worded(spec: RemedySpec, signature: Signature, captures: Mapping[str, str], facts: Facts) -> Remedy | None:
+    version = _version(facts)
+    conditions: list[str] = []
+    if spec.vllm:
+        inside = in_range(version, spec.vllm) if version else None
+        if inside is False:
+            return None
+        if inside is None:
+            conditions.append(f"with vLLM {spec.vllm.replace(',', ', ')}")
+    if evaluate(spec.when, facts) is Truth.FALSE:
+        return None
+    conditions.extend(f"if {words}" for words in undecided(spec.when, facts))
+    if spec.not_when:
+        outcome = evaluate(spec.not_when, facts)
+        if outcome is Truth.TRUE:
+            return None
+        if outcome is Truth.UNKNOWN:
+            unless = " and ".join(in_words(key, wanted) for key, wanted in spec.not_when.items())
+            conditions.append(f"unless {unless}")
+    command, complete = fill_command(spec.value, captures, facts)
+    if spec.kind != "remove" and not exists_in(command, version):
+        return None
+    if spec.kind in ("flag", "env") and already_set(command, facts):
+        return None
+    if not complete:
+        conditions.append("the value in angle brackets is not in this log")
+    return Remedy(
+        summary=fill(spec.summary, captures, facts),
+        kind=spec.kind,
+        command=command,
+        condition="; ".join(conditions),
+        finding=signature.id,
+    )
+
+
+def exists_in(command: str, version: str) -> bool:
+    """Return False when a vLLM flag or variable of the command is known to be missing in the version."""
+    if not version:
+        return True
+    for flag, _ in _FLAG.findall(command):
+        if _missing(Kind.FLAG, flag, version):
+            return False
+    return not any(_missing(Kind.ENV, name, version) for name, _ in _VARIABLE.findall(command))
+
+
+def _missing(kind: Kind, name: str, version: str) -> bool:
+    # Names that no vLLM ever had belong to docker, the hub or the host: not ours to judge.
+    known = lookup(kind, name)
+    return known is not None and known.exists_in(version) is False
+
+
+def already_set(command: str, facts: Facts) -> bool:
+    """Return whether the log shows that this boot already ran with what the command would set."""
+    flags = _FLAG.findall(command)
+    if flags:
+        return all(_has_argument(flag, value, facts) for flag, value in flags)
+    variables = re.findall(r"\b([A-Z][A-Z0-9_]+)=(\S*)", command)
+    return bool(variables) and all(
+        f"env.{name}" in facts and str(facts[f"env.{name}"].value) == value for name, value in variables
+    )
+
+
+def _has_argument(flag: str, value: str, facts: Facts) -> bool:
+    name = flag[2:].replace("-", "_")
+    if name.startswith("no_"):
+        fact = facts.get("args." + name[3:])
+        return fact is not None and fact.value is False
+    fact = facts.get("args." + name)
+    if fact is None or not value:
+        return fact is not None and fact.value is True
+    return str(fact.value).casefold() == value.strip("'\"").casefold()
+
+
+def _version(facts: Facts) -> str:
+    fact = facts.get("vllm.version")
+    return str(fact.value) if fact else ""
+
+
+def settle(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Take away from later findings the remedies that repeat or fight one of an earlier finding.
+
+    The findings come in the order of the report, the root cause first: what helps it stands, and a lesser finding
+    may not advise against it.
+    """
+    settled: list[Finding] = []
+    touched: dict[str, str] = {}
+    for finding in findings:
+        if finding.role is Role.CONSEQUENCE:
+            # What to do about a consequence is to mend its cause.
+            settled.append(replace(finding, remedies=()))
+            continue
+        kept = [r for r in finding.remedies if not _fights(r, touched)]
+        for remedy in kept:
+            for name in targets(remedy):
+                touched.setdefault(name, _touch(remedy))
+        settled.append(replace(finding, remedies=tuple(kept)))
+    return tuple(settled)
+
+
+def targets(remedy: Remedy) -> tuple[str, ...]:
+    """Return the flags and variables that a remedy sets or removes."""
+    if remedy.kind not in ("flag", "env", "remove"):
+        return ()
+    flags = [flag.replace("--no-", "--", 1) for flag, _ in _FLAG.findall(remedy.command)]
+    names = re.findall(r"\b([A-Z][A-Z0-9_]{3,})\b", remedy.command) if not flags else []
+    return tuple(dict.fromkeys((*flags, *names)))
+
+
+def _touch(remedy: Remedy) -> str:
+    return "remove" if remedy.kind == "remove" else remedy.command
+
+
+def _fights(remedy: Remedy, touched: Mapping[str, str]) -> bool:
+    return any(name in touched for name in targets(remedy))

@@ -1,0 +1,76 @@
+"""Fill `{capture}`, `{fact.key}` and `{name|fallback}` in the texts of a signature.
+
+Own and tiny on purpose: `str.format` would evaluate attribute access on values that come from a log.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+
+from logdoctor.model import Facts, FactValue
+
+_PLACEHOLDER = re.compile(r"\{([A-Za-z_][\w.]*)(?:\|([^{}]*))?\}")
+_PLAIN_WORD = re.compile(r"[\w@%+=:,./-]+")
+MAX_VALUE = 200
+"""Characters of a captured value that a text shows."""
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Return the placeholder names of a text in their order."""
+    return tuple(found[1] for found in _PLACEHOLDER.finditer(text))
+
+
+def fill(text: str, captures: Mapping[str, str], facts: Facts) -> str:
+    """Fill a text for people: unknown values become their fallback, else the name in angle brackets."""
+    return _PLACEHOLDER.sub(lambda found: _value(found, captures, facts), text)
+
+
+def fill_command(text: str, captures: Mapping[str, str], facts: Facts) -> tuple[str, bool]:
+    """Fill a command to paste. Values from the log are quoted for the shell.
+
+    Returns the command and whether every placeholder had a value.
+    """
+    complete = True
+
+    def one(found: re.Match[str]) -> str:
+        nonlocal complete
+        value = _lookup(found[1], captures, facts)
+        if value is None:
+            if found[2] is not None:
+                return found[2]
+            complete = False
+            return f"<{found[1].rpartition('.')[2]}>"
+        return value if _PLAIN_WORD.fullmatch(value) else shlex.quote(value)
+
+    return _PLACEHOLDER.sub(one, text), complete
+
+
+def _value(found: re.Match[str], captures: Mapping[str, str], facts: Facts) -> str:
+    value = _lookup(found[1], captures, facts)
+    if value is not None:
+        return value
+    return found[2] if found[2] is not None else f"<{found[1]}>"
+
+
+def _lookup(name: str, captures: Mapping[str, str], facts: Facts) -> str | None:
+    if name in captures:
+        value = captures[name].strip()
+    elif name in facts:
+        value = as_text(facts[name].value)
+    else:
+        return None
+    value = " ".join(value.split())
+    return value if len(value) <= MAX_VALUE else value[: MAX_VALUE - 1] + "…"
+
+
+def as_text(value: FactValue) -> str:
+    """Return a fact's value as a person writes it."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, float):
+        return f"{value:.2f}".rstrip("0").rstrip(".")
+    if isinstance(value, tuple):
+        return ", ".join(value)
+    return str(value)
