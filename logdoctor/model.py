@@ -111,6 +111,9 @@ class Line:
     """`stdout`, `stderr`, or empty when the envelope does not say."""
     time: str = ""
     """The outermost envelope's time stamp as text (RFC 3339 where it was one), or empty."""
+    more: bool | None = None
+    """Whether the same log record goes on in the next line of its process, as vLLM's formatter marks it (it ends
+    every line of a record but the last with an extra carriage return); None when the input has lost those marks."""
 
 
 @dataclass(frozen=True, slots=True)
