@@ -11,10 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from logdoctor.database.schema import Kind, Signature
-from logdoctor.diagnosis.conditions import Truth, all_of, evaluate, undecided
+from logdoctor.diagnosis.conditions import Truth, evaluate, undecided, version_in
 from logdoctor.diagnosis.failures import Failure, FailureLog
 from logdoctor.diagnosis.matching import Match
-from logdoctor.knowledge.versions import in_range
 from logdoctor.model import Facts, Role, Severity
 
 
@@ -87,7 +86,7 @@ def weigh(matches: Iterable[Match], facts: Facts, log: FailureLog) -> list[Candi
         candidates.append(
             Candidate(
                 match=match,
-                truth=all_of((truth,)),
+                truth=truth,
                 conditional=undecided(signature.when, facts),
                 in_version=in_version is not False,
                 weight=_weight(match, failures, log),
@@ -98,7 +97,7 @@ def weigh(matches: Iterable[Match], facts: Facts, log: FailureLog) -> list[Candi
 
 def _in_version(signature: Signature, facts: Facts) -> bool | None:
     fact = facts.get("vllm.version")
-    return in_range(str(fact.value), signature.vllm) if fact and signature.vllm else None
+    return version_in(str(fact.value), signature.vllm) if fact and signature.vllm else None
 
 
 def _weight(match: Match, failures: Sequence[Failure], log: FailureLog) -> int:

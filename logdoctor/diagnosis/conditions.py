@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from enum import Enum
 
-from logdoctor.knowledge.versions import compare_versions
+from logdoctor.knowledge.releases import parse_range, parse_version
 from logdoctor.model import Fact, Facts, FactValue
 
 ConditionValue = str | int | float | bool
@@ -109,8 +109,10 @@ def _in_range(key: str, wanted: str, value: FactValue) -> Truth:
 
 def _compare(key: str, operator: str, bound: str, value: FactValue) -> Truth:
     order: int | None
-    if key in _VERSION_KEYS or bound.count(".") > 1:
-        order = compare_versions(str(value), bound)
+    if key == "vllm.version":
+        return _truth_or_unknown(version_in(str(value), operator + bound))
+    if key in _VERSION_KEYS:
+        order = _compare_numbers(str(value), bound)
     else:
         number, limit = _as_number(value), _as_number(bound)
         if number is None or limit is None:
@@ -130,6 +132,27 @@ def _compare(key: str, operator: str, bound: str, value: FactValue) -> Truth:
             "!=": order != 0,
         }[operator]
     )
+
+
+def version_in(version: str, allowed: str) -> bool | None:
+    """Return whether a vLLM version lies in a PEP 440 range; None when it is no release that can be ordered."""
+    parsed = parse_version(version)
+    return parse_range(allowed).contains(parsed) if parsed else None
+
+
+def _compare_numbers(left: str, right: str) -> int | None:
+    """Order dotted numbers such as 12.1 or 2.9.1+cu130 by their numeric beginning."""
+    heads = [re.match(r"[\d.]+", text) for text in (left, right)]
+    keys = [tuple(int(part) for part in head[0].split(".") if part) for head in heads if head]
+    if len(keys) < 2:
+        return None
+    width = max(map(len, keys))
+    a, b = (key + (0,) * (width - len(key)) for key in keys)
+    return (a > b) - (a < b)
+
+
+def _truth_or_unknown(value: bool | None) -> Truth:
+    return Truth.UNKNOWN if value is None else _truth(value)
 
 
 def _truth(value: object) -> Truth:

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from logdoctor.database.schema import RemedySpec, Signature
-from logdoctor.diagnosis.conditions import Truth, evaluate, in_words, undecided
+from logdoctor.diagnosis.conditions import Truth, evaluate, in_words, undecided, version_in
 from logdoctor.diagnosis.templates import fill, fill_command
-from logdoctor.knowledge.versions import Kind, in_range, lookup
+from logdoctor.knowledge.releases import parse_version
+from logdoctor.knowledge.tables import Kind, lookup
 from logdoctor.model import Facts, Finding, Remedy, Role
 
 _FLAG = re.compile(r"(?<![\w-])(--[a-z][a-z0-9-]*)(?:[ =]([^\s]+))?")
@@ -30,7 +31,7 @@ def _worded(spec: RemedySpec, signature: Signature, captures: Mapping[str, str],
     version = _version(facts)
     conditions: list[str] = []
     if spec.vllm:
-        inside = in_range(version, spec.vllm) if version else None
+        inside = version_in(version, spec.vllm) if version else None
         if inside is False:
             return None
         if inside is None:
@@ -74,7 +75,7 @@ def exists_in(command: str, version: str) -> bool:
 def _missing(kind: Kind, name: str, version: str) -> bool:
     # Names that no vLLM ever had belong to docker, the hub or the host: not ours to judge.
     known = lookup(kind, name)
-    return known is not None and known.exists_in(version) is False
+    return known is not None and known.exists_in(parse_version(version)) is False
 
 
 def already_set(command: str, facts: Facts) -> bool:
