@@ -1,0 +1,166 @@
+"""The findings of a boot by their place in a report, and the fix that they add up to.
+
+Nothing here decides anything about the log. It orders, and chooses words for, what the diagnosis holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from logdoctor.model import BootDiagnosis, Diagnosis, Finding, Remedy, Role, Severity, Verdict
+from logdoctor.report.escaping import one_line
+from logdoctor.report.headline import serving_parts
+from logdoctor.report.words import UNKNOWN_FAILURE, Words
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """The findings of a boot by the place they get in a report; each is in exactly one group."""
+
+    main: tuple[Finding, ...] = ()
+    """Told in full: the root cause, several of them when the log does not decide, or the worst there is."""
+    also: tuple[Finding, ...] = ()
+    """Deserve a look: a line each."""
+    noted: tuple[Finding, ...] = ()
+    """Nothing to do: folded."""
+    explained: tuple[Finding, ...] = ()
+    """Consequences of others."""
+
+
+_MAIN_LIMIT = 3
+
+
+def group(boot: BootDiagnosis) -> Groups:
+    """Sort the findings of a boot into the places of the report, the given order kept within each."""
+    main = tuple(f for f in boot.findings if f.role is Role.ROOT_CAUSE) or _stand_ins(boot)
+    rest = [f for f in boot.findings if not any(f is one for one in main)]
+    own = [f for f in rest if f.role is not Role.CONSEQUENCE]
+    return Groups(
+        main=main,
+        also=tuple(f for f in own if f.severity is not Severity.INFO),
+        noted=tuple(f for f in own if f.severity is Severity.INFO),
+        explained=tuple(f for f in rest if f.role is Role.CONSEQUENCE),
+    )
+
+
+def _stand_ins(boot: BootDiagnosis) -> tuple[Finding, ...]:
+    """Without a root cause, tell the worst findings in full; on a server that is up only from `error` on."""
+    own = [f for f in boot.findings if f.role is not Role.CONSEQUENCE]
+    quiet = boot.verdict in (Verdict.READY, Verdict.STOPPED)
+    floor = Severity.ERROR if quiet else Severity.INFO
+    worst = max((f.severity.rank for f in own), default=0)
+    return tuple(f for f in own if f.severity.rank == worst and worst >= floor.rank)[:_MAIN_LIMIT]
+
+
+def is_undecided(groups: Groups) -> bool:
+    """Tell whether several root causes stand side by side."""
+    return len(groups.main) > 1 and groups.main[0].role is Role.ROOT_CAUSE
+
+
+def label(finding: Finding, groups: Groups, words: Words) -> str:
+    """Return the heading under which a main finding is told."""
+    if finding.id == UNKNOWN_FAILURE:
+        return words("unknown_failure")
+    if is_undecided(groups):
+        number = next(i for i, one in enumerate(groups.main, 1) if one is finding)
+        return words("one_of", number=number, count=len(groups.main))
+    return words("root_cause") if finding.role is Role.ROOT_CAUSE else words("found")
+
+
+def first_line(finding: Finding) -> int:
+    """Return the line of the first piece of evidence, 0 when the finding rests on facts without a line."""
+    return finding.evidence[0].line if finding.evidence else 0
+
+
+def sureness(finding: Finding, words: Words) -> tuple[str, str]:
+    """Return the confidence and the basis of a finding in words."""
+    return words(f"confidence.{finding.confidence.value}"), words(f"basis.{finding.basis.value}")
+
+
+def ranks_text(ranks: Sequence[str], limit: int, words: Words) -> str:
+    """List the first ranks and count the rest."""
+    return shorten([one_line(rank) for rank in ranks], limit, words)
+
+
+def shorten(items: Sequence[str], limit: int, words: Words) -> str:
+    """Join at most `limit` items with commas and count the rest."""
+    shown = ", ".join(items[:limit])
+    return f"{shown} {words('more', count=len(items) - limit)}" if len(items) > limit else shown
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One line of the fix block."""
+
+    joint: str
+    """Empty for the first, `or` for another way to mend the same finding, `and` for another finding's."""
+    verb: str
+    """`add`, `set`, `remove`, …; empty for advice."""
+    command: str
+    """One line to paste, empty for advice."""
+    summary: str
+    condition: str
+    remedy: Remedy
+
+
+def fix_steps(findings: Iterable[Finding], words: Words) -> tuple[Step, ...]:
+    """Return the remedies of these findings as steps, each command once, in the given order."""
+    seen: set[tuple[str, str]] = set()
+    steps: list[Step] = []
+    for finding in findings:
+        alternative = False
+        for remedy in finding.remedies:
+            command = remedy.command.strip() if remedy.kind != "advice" else ""
+            key = (remedy.kind, command or one_line(remedy.summary))
+            if key in seen:
+                continue
+            seen.add(key)
+            joint = words("or") if alternative else words("and") if steps else ""
+            verb = words.get(f"verb.{remedy.kind}", remedy.kind) if command else ""
+            condition = condition_text(remedy.condition, words)
+            steps.append(Step(joint, verb, command, one_line(remedy.summary), condition, remedy))
+            alternative = True
+    return tuple(steps)
+
+
+def fixed_together(groups: Groups) -> tuple[Finding, ...]:
+    """Return the findings whose remedies make up one fix: what is told in full, and what contributed to it.
+
+    Empty when the log does not decide between causes: then each has its own fix.
+    """
+    if is_undecided(groups):
+        return ()
+    return (*groups.main, *(f for f in groups.also if f.role is Role.CONTRIBUTING)) if groups.main else ()
+
+
+def condition_text(condition: str, words: Words) -> str:
+    """Word a condition so that it can stand behind a statement."""
+    condition = one_line(condition)
+    if not condition or condition.startswith(("if ", "when ", "where ", "only ", "unless ")):
+        return condition
+    return words("if", condition=condition)
+
+
+def notes(diagnosis: Diagnosis) -> tuple[str, ...]:
+    """Return the remarks about the input and about the leading boot, each once."""
+    boot = diagnosis.boot
+    both = (*diagnosis.notes, *(boot.notes if boot else ()))
+    return tuple(dict.fromkeys(one_line(note) for note in both if note.strip()))
+
+
+def prose_summary(diagnosis: Diagnosis, words: Words) -> str:
+    """Return the diagnosis's own sentence where the headline and a cause do not already say it all."""
+    boot = diagnosis.boot
+    summary = one_line((boot.summary if boot else "") or diagnosis.summary)
+    if boot is None:
+        return summary
+    roots = sum(finding.role is Role.ROOT_CAUSE for finding in boot.findings)
+    told = roots == 1 or (boot.verdict is Verdict.READY and any(serving_parts(boot, words)))
+    return "" if told else summary
+
+
+def redaction_text(diagnosis: Diagnosis, words: Words) -> str:
+    """Say what was replaced, empty when nothing was."""
+    kinds = [f"{one_line(kind)} {count}" for kind, count in sorted(diagnosis.redactions.items()) if count]
+    return words("redacted", kinds=", ".join(kinds)) if kinds else ""

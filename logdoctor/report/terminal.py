@@ -1,0 +1,357 @@
+"""The report for a person at a terminal: the first screen answers, the rest follows in order of use.
+
+Colour marks the verdict word and the severities, nothing else. Log text is never read as markup, and what one
+types is never wrapped.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from logdoctor.model import BootDiagnosis, Diagnosis, Finding, Severity, Verdict
+from logdoctor.report.charts import budget_bar, budget_pieces, flow, timeline_pieces
+from logdoctor.report.escaping import defuse_commands, one_line, to_ascii
+from logdoctor.report.grouping import (
+    Groups,
+    Step,
+    first_line,
+    fix_steps,
+    fixed_together,
+    group,
+    is_undecided,
+    label,
+    notes,
+    prose_summary,
+    ranks_text,
+    redaction_text,
+    shorten,
+    sureness,
+)
+from logdoctor.report.headline import boot_groups, boot_views, headline, subject
+from logdoctor.report.options import RenderOptions
+from logdoctor.report.words import UNKNOWN_FAILURE, Words, glyphs
+
+_PROSE_COLUMNS = 110
+"""Longer lines of prose are hard to read, however wide the terminal is."""
+_COMMAND_COLUMNS = 40
+"""A longer command does not push the reasons of the others aside."""
+_EVIDENCE_SHOWN, _EVIDENCE_LINES, _RANKS_SHOWN, _ROWS_SHOWN, _NOTED_TOLD = 4, 2, 8, 8, 3
+
+_VERDICT_STYLE = {
+    Verdict.READY: "bold green",
+    Verdict.DEGRADED: "bold yellow",
+    Verdict.STARTING: "bold cyan",
+    Verdict.STALLED: "bold yellow",
+    Verdict.FAILED: "bold red",
+    Verdict.CRASHED: "bold red",
+    Verdict.STOPPED: "bold",
+    Verdict.UNDETERMINED: "bold yellow",
+}
+_QUIET = frozenset({Verdict.READY, Verdict.STOPPED})
+"""Nothing is wrong: what has no use now is left out."""
+_SEVERITY_STYLE = {
+    Severity.FATAL: "red",
+    Severity.ERROR: "red",
+    Severity.WARNING: "yellow",
+    Severity.INFO: "cyan",
+}
+
+
+def render(diagnosis: Diagnosis, options: RenderOptions) -> str:
+    """Return the report on the leading boot, or on each boot, laid out for `options.width` columns."""
+    reports = [_Page(options).report(view) for view in boot_views(diagnosis, options.all_boots)]
+    text = defuse_commands("\n".join(reports))
+    return to_ascii(text) if options.ascii else text
+
+
+class _Page:
+    """A report being written, top to bottom."""
+
+    def __init__(self, options: RenderOptions) -> None:
+        self._width = max(20, options.width)
+        self._words = Words(options.lang)
+        self._marks = glyphs(options.ascii)
+        self._out = io.StringIO()
+        # An empty environment: the caller has decided about colour and width, and the output may not depend on more.
+        self._console = Console(
+            file=self._out,
+            width=self._width,
+            force_terminal=options.color,
+            color_system="standard" if options.color else None,
+            markup=False,
+            highlight=False,
+            emoji=False,
+            legacy_windows=False,
+            _environ={},
+        )
+
+    # ------------------------------------------------------------------------------------ the order of the page
+
+    def report(self, diagnosis: Diagnosis) -> str:
+        """Write the whole page and return it."""
+        boot = diagnosis.boot
+        groups = group(boot) if boot else Groups()
+        summary = prose_summary(diagnosis, self._words)
+        self._headline(diagnosis)
+        if summary and not is_undecided(groups):
+            self._wrapped(Text(summary))
+        if boot is None:
+            self._blank()
+            self._wrapped(Text(self._words("give_all")))
+            self._raw(f"  {self._words('give_all_command')}")
+        elif is_undecided(groups):
+            self._candidates(groups, summary)
+        else:
+            self._cause(groups)
+        self._rest(diagnosis, groups)
+        self._notes(diagnosis)
+        self._launch(diagnosis)
+        if boot is not None and boot.verdict not in _QUIET:
+            self._charts(boot)
+        self._footer(diagnosis, groups)
+        return self._out.getvalue()
+
+    def _cause(self, groups: Groups) -> None:
+        for finding in groups.main:
+            self._main(finding, groups)
+        together = fixed_together(groups)
+        steps = fix_steps(together, self._words)
+        if steps:
+            self._heading(self._words("fix"))
+            self._fix(steps, groups.main[:1])
+
+    def _candidates(self, groups: Groups, summary: str) -> None:
+        """Write the causes between which the log does not decide, each with its fix, and what decides."""
+        self._blank()
+        self._wrapped(Text(self._words("undecided", count=len(groups.main))))
+        for finding in groups.main:
+            self._main(finding, groups)
+            self._fix(fix_steps([finding], self._words), (finding,), head=f"{self._words('fix')} ")
+        if summary:
+            self._rows(self._words("decide"), [summary], blank=True)
+
+    def _rest(self, diagnosis: Diagnosis, groups: Groups) -> None:
+        """Write what is not the cause, in rows without blank lines between them."""
+        boots = boot_groups(diagnosis, self._words)
+        if not (groups.also or groups.noted or groups.explained or boots):
+            return
+        self._blank()
+        self._also(groups)
+        self._noted(groups.noted, quiet=diagnosis.verdict in _QUIET)
+        self._list(self._words("explained"), [self._named(one_line(f.title), f) for f in groups.explained])
+        self._list(self._words("boots"), boots)
+
+    # ------------------------------------------------------------------------------------ the parts of the page
+
+    def _headline(self, diagnosis: Diagnosis) -> None:
+        separator = f" {self._marks.dot} "
+        first, *more = flow(headline(diagnosis, self._words), self._width - 2, separator)
+        line = Text(first)
+        line.stylize(_VERDICT_STYLE[diagnosis.verdict], 0, len(self._words(f"verdict.{diagnosis.verdict.value}")))
+        self._wrapped(line, hang=2)
+        started = subject(diagnosis.boot, self._words) if diagnosis.boot else ()
+        for text in more:
+            self._wrapped(Text(f"  {text}"), hang=2)
+        for position, text in enumerate(flow(started, self._width - 2, separator)):
+            self._wrapped(Text(f"  {text}" if position else text), hang=2)
+
+    def _main(self, finding: Finding, groups: Groups) -> None:
+        self._blank()
+        severity = finding.severity
+        left = Text.assemble(
+            (label(finding, groups, self._words), "bold"),
+            "  ",
+            (severity.value, _SEVERITY_STYLE[severity]),
+            f"  {one_line(finding.id)}",
+        )
+        unknown = finding.id == UNKNOWN_FAILURE
+        sure = (self._words("not_in_database"),) if unknown else sureness(finding, self._words)
+        right = f" {self._marks.dot} ".join(sure)
+        gap = min(self._width, _PROSE_COLUMNS) - left.cell_len - len(right)
+        self._wrapped(left + Text(" " * gap + right) if gap > 1 else left + Text(f"  {right}"), hang=2)
+        self._wrapped(Text(one_line(finding.title), style="bold"), indent=2)
+        if one_line(finding.cause) not in ("", one_line(finding.title)):
+            self._wrapped(Text(one_line(finding.cause)), indent=2)
+        for condition in finding.conditional:
+            self._wrapped(Text(self._words("holds_if", condition=one_line(condition))), indent=2)
+        self._evidence(finding)
+        if unknown:
+            self._wrapped(Text(self._words("report_unknown")), indent=2)
+            self._raw(f"    {self._words('report_unknown_command')}")
+
+    def _evidence(self, finding: Finding) -> None:
+        shown = finding.evidence[:_EVIDENCE_SHOWN]
+        numbers = [self._words("line", line=item.line) if item.line else "" for item in shown]
+        names = [one_line(item.process)[:24] for item in shown]
+        wide, name_wide = (max(map(len, column), default=0) for column in (numbers, names))
+        for item, where, name in zip(shown, numbers, names, strict=True):
+            lead = [column for column in (where.ljust(wide), name.ljust(name_wide)) if column.strip()]
+            self._cut("".join(f"{column}  " for column in lead), one_line(item.text))
+        more = max(finding.count, len(finding.evidence)) - len(shown)
+        if more > 0 and shown:
+            self._raw(f"    {self._words('more_alike', count=more)}")
+        if len(finding.ranks) > 1:
+            ranks = ranks_text(finding.ranks, _RANKS_SHOWN, self._words)
+            self._wrapped(Text(self._words("on_ranks", ranks=ranks)), indent=4)
+
+    def _fix(self, steps: Sequence[Step], verified: Sequence[Finding], head: str = "") -> None:
+        """Write remedies, what one types in one column, and what shows that they worked."""
+        checks = [one_line(finding.verify) for finding in verified if finding.verify] if steps else []
+        names = [(head + " ".join(part for part in (step.joint, step.verb) if part)).strip() for step in steps]
+        wide = max((len(name) for name in (*names, self._words("verify") if checks else "")), default=0)
+        column = max((len(step.command) for step in steps if len(step.command) <= _COMMAND_COLUMNS), default=0)
+        for step, name in zip(steps, names, strict=True):
+            self._step(step, f"  {name.ljust(wide)}  " if name else "  ", column)
+        for text in checks:
+            self._wrapped(Text(f"  {self._words('verify').ljust(wide)}  {text}"), hang=wide + 4)
+
+    def _step(self, step: Step, lead: str, column: int = 0) -> None:
+        """Write one remedy: the command on its line, the reason beside it where it fits, else below."""
+        reason = ", ".join(part for part in (step.summary, step.condition) if part)
+        if not step.command:
+            self._wrapped(Text(lead + reason), hang=len(lead))
+            return
+        lines = step.command.split("\n")
+        beside = f"{lead}{lines[0].ljust(column)}   {reason}"
+        if len(lines) == 1 and Text(beside).cell_len <= min(self._width, _PROSE_COLUMNS):
+            self._raw(beside)
+            return
+        for position, line in enumerate(lines):
+            self._raw((lead if position == 0 else " " * len(lead)) + line)
+        if reason:
+            self._wrapped(Text(reason), indent=len(lead) + 2)
+
+    def _also(self, groups: Groups) -> None:
+        """Write a row for each finding that deserves a look, with its fix where the fix block does not hold it."""
+        told = {finding.id for finding in fixed_together(groups)}
+        head = self._words("also")
+        for position, finding in enumerate(groups.also[:_ROWS_SHOWN]):
+            self._row(head if position == 0 else " " * len(head), finding)
+            for step in fix_steps([finding], self._words)[:1]:
+                if finding.id not in told:
+                    self._step(step, f"{' ' * len(head)}    {step.verb} ".rstrip() + " ")
+        if len(groups.also) > _ROWS_SHOWN:
+            self._raw(f"{' ' * len(head)}  {self._words('more', count=len(groups.also) - _ROWS_SHOWN)}")
+
+    def _noted(self, noted: Sequence[Finding], quiet: bool) -> None:
+        """Write the first of the findings that ask for nothing as rows, the rest, or all when quiet, as a list."""
+        told = () if quiet else noted[:_NOTED_TOLD]
+        head = self._words("noted")
+        for position, finding in enumerate(told):
+            self._row(head if position == 0 else " " * len(head), finding)
+        folded = [self._named(one_line(f.id), f) for f in noted[len(told) :]]
+        self._list(" " * len(head) if told else head, folded)
+
+    def _row(self, head: str, finding: Finding) -> None:
+        where = ", ".join(part for part in (one_line(finding.id), self._line(finding)) if part)
+        severity = finding.severity
+        line = Text.assemble(
+            (head, "bold"), "  ", (severity.value, _SEVERITY_STYLE[severity]), f"  {one_line(finding.title)} ({where})"
+        )
+        self._wrapped(line, hang=len(head) + 4)
+
+    def _charts(self, boot: BootDiagnosis) -> None:
+        width = min(self._width, _PROSE_COLUMNS)
+        head = self._words("start")
+        pieces = timeline_pieces(boot, max(8, min(width - 50, 60)), self._marks, self._words)
+        self._rows(head, flow(pieces, width - len(head) - 2, "  "), blank=True)
+        if boot.budget is not None:
+            head = self._words("memory")
+            inner = width - len(head) - 2
+            bar = budget_bar(boot.budget, max(8, min(inner, 72)), self._marks)
+            lines = [*flow(budget_pieces(boot.budget, self._marks), inner, "  "), bar, one_line(boot.budget.note)]
+            self._rows(head, [line for line in lines if line], blank=not pieces)
+
+    def _notes(self, diagnosis: Diagnosis) -> None:
+        for position, note in enumerate(notes(diagnosis)):
+            self._rows(self._words("note"), [note], blank=position == 0)
+
+    def _launch(self, diagnosis: Diagnosis) -> None:
+        launch = diagnosis.launch
+        if launch is None:
+            return
+        self._heading(self._words("command"))
+        for line in launch.corrected.strip("\n").split("\n"):
+            self._raw(f"  {line}")
+        self._list(f"  {self._words('unknown_parts')}:", [one_line(part) for part in launch.unknown])
+
+    def _footer(self, diagnosis: Diagnosis, groups: Groups) -> None:
+        known = [self._words("explain", id=one_line(f.id)) for f in groups.main if f.id != UNKNOWN_FAILURE]
+        prints = [self._words("fingerprint", fingerprint=one_line(f.fingerprint)) for f in groups.main if f.fingerprint]
+        parts = [part for part in (*known, *prints, redaction_text(diagnosis, self._words)) if part]
+        if parts:
+            self._blank()
+        for line in flow(parts, self._width, f" {self._marks.dot} "):
+            self._raw(line)
+
+    # ------------------------------------------------------------------------------------ lines
+
+    def _line(self, finding: Finding) -> str:
+        line = first_line(finding)
+        return self._words("line", line=line) if line else ""
+
+    def _named(self, name: str, finding: Finding) -> str:
+        where = self._line(finding)
+        return f"{name} ({where})" if where else name
+
+    def _blank(self) -> None:
+        if not self._out.getvalue().endswith("\n\n"):
+            self._raw("")
+
+    def _heading(self, text: str) -> None:
+        self._blank()
+        self._print(Text(text, style="bold"))
+
+    def _rows(self, head: str, lines: Sequence[str], *, blank: bool = False) -> None:
+        """Write lines of prose or drawing beside a heading."""
+        if blank and lines:
+            self._blank()
+        indent = len(head) + 2
+        for position, line in enumerate(lines):
+            start = Text.assemble((head, "bold"), "  ") if position == 0 else Text(" " * indent)
+            self._wrapped(start + Text(line), hang=indent)
+
+    def _list(self, head: str, items: Sequence[str]) -> None:
+        """Write a list beside a heading: the first items, the rest as a count."""
+        if items:
+            self._rows(head, [shorten(items, _ROWS_SHOWN, self._words)])
+
+    def _wrapped(self, text: Text, *, indent: int = 0, hang: int = 0) -> None:
+        """Write prose, wrapped at a readable width, later lines `hang` columns further in."""
+        columns = max(10, min(self._width, _PROSE_COLUMNS) - indent)
+        first, *rest = text.wrap(self._console, columns) or [Text()]
+        self._print(Text(" " * indent) + first)
+        if rest:
+            remaining = text[len(first) :]
+            remaining = remaining[len(remaining.plain) - len(remaining.plain.lstrip()) :]
+            hang = hang if columns - hang >= 20 else min(hang, 4)
+            lead = " " * (indent + hang)
+            for line in remaining.wrap(self._console, max(10, columns - hang)):
+                self._print(Text(lead) + line)
+
+    def _cut(self, lead: str, text: str) -> None:
+        """Write one line of the log, wrapped a little at the edge of the terminal, then cut with the cut shown."""
+        indent = 4 + (len(lead) if self._width - len(lead) > 30 else 0)
+        columns = max(10, self._width - indent)
+        lines = Text(text).wrap(self._console, columns)
+        shown = [line.plain for line in lines[:_EVIDENCE_LINES]]
+        if len(lines) > len(shown):
+            last = Text(shown[-1])
+            last.truncate(columns - len(self._marks.ellipsis), overflow="crop")
+            shown[-1] = last.plain.rstrip() + self._marks.ellipsis
+        if indent == 4 and lead:
+            self._raw(f"    {lead}")
+        for position, line in enumerate(shown or [""]):
+            self._raw(f"    {lead}{line}" if position == 0 and indent > 4 else " " * indent + line)
+
+    def _raw(self, text: str) -> None:
+        """Write one line as it is, however long: what one pastes may not be broken."""
+        self._print(Text(text))
+
+    def _print(self, text: Text) -> None:
+        text.rstrip()
+        self._console.print(text, soft_wrap=True)
