@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from logdoctor.model import BootDiagnosis, Budget
+from logdoctor.report.escaping import one_line
 from logdoctor.report.headline import DEAD
 from logdoctor.report.values import clock
 from logdoctor.report.words import Glyphs, Words
@@ -16,7 +17,7 @@ def timeline_pieces(boot: BootDiagnosis, cells: int, marks: Glyphs, words: Words
     total = sum(_amount(span.seconds) for span in spans)
     pieces = []
     for position, span in enumerate(spans):
-        parts = [words.get("short." + span.phase, span.phase)]
+        parts = [words.get("short." + span.phase, one_line(span.phase))]
         if boot.verdict in DEAD and position == len(spans) - 1:
             parts.insert(0, marks.died)
         seconds = _amount(span.seconds)
@@ -35,7 +36,7 @@ def budget_pieces(budget: Budget, marks: Glyphs) -> tuple[str, ...]:
     shades = marks.shades
     return (
         equation,
-        *(f"{shades[i % len(shades)]} {part.name} {part.gib:.1f}" for i, part in enumerate(budget.parts)),
+        *(f"{shades[i % len(shades)]} {one_line(part.name)} {part.gib:.1f}" for i, part in enumerate(budget.parts)),
     )
 
 

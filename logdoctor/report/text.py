@@ -10,7 +10,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
-from logdoctor.model import BootDiagnosis, Diagnosis, Finding, Role, Severity, Verdict
+from logdoctor.model import BootDiagnosis, Diagnosis, Finding, Role, Verdict
 from logdoctor.report.charts import budget_bar, budget_pieces, flow, timeline_pieces
 from logdoctor.report.escaping import clip, defuse_commands, one_line, to_ascii
 from logdoctor.report.grouping import (
@@ -68,17 +68,17 @@ class _Lines:
     def _head(self, diagnosis: Diagnosis) -> Iterator[str]:
         yield "; ".join(headline(diagnosis, self._words))
         if diagnosis.boot is None:
-            yield from self._prose(prose_summary(diagnosis, self._words))
-            yield f"{self._words('give_all')} {self._words('give_all_command')}"
+            yield from self._prose(prose_summary(diagnosis, self._words), "  ")
+            yield f"  {self._words('give_all')} {self._words('give_all_command')}"
             return
         started = "; ".join(subject(diagnosis.boot, self._words))
         if started:
-            yield started
+            yield f"  {started}"
         summary = prose_summary(diagnosis, self._words)
         if is_undecided(group(diagnosis.boot)):
-            yield self._words("undecided", count=len(group(diagnosis.boot).main))
+            yield f"  {self._words('undecided', count=len(group(diagnosis.boot).main))}"
         if summary:
-            yield summary
+            yield f"  {summary}"
 
     def _findings(self, boot: BootDiagnosis) -> Iterator[str]:
         """Yield the findings in the order of use: in full, then the lines of those that ask for nothing."""
@@ -88,6 +88,8 @@ class _Lines:
             yield ""
             yield self._first(finding)
             yield from self._details(finding)
+            if finding in groups.main and finding.id != UNKNOWN_FAILURE:
+                yield f"  {self._words('explain', id=one_line(finding.id))}"
         if groups.noted or groups.explained:
             yield ""
         for finding in groups.noted:
@@ -119,14 +121,13 @@ class _Lines:
         yield from self._fix(finding)
         if unknown:
             yield f"  {self._words('report_unknown')} {self._words('report_unknown_command')}"
-        elif finding.severity is not Severity.INFO:
-            yield f"  {self._words('explain', id=one_line(finding.id))}"
 
     def _evidence(self, finding: Finding) -> Iterator[str]:
         for item in finding.evidence[:_EVIDENCE_SHOWN]:
             who = f"{one_line(item.process)}: " if item.process else ""
             text = clip(one_line(item.text), _EVIDENCE_COLUMNS, self._marks.ellipsis)
-            yield f"    {self._words('line', line=item.line)}: {who}{text}"
+            where = f"{self._words('line', line=item.line)}: " if item.line else ""
+            yield f"    {where}{who}{text}"
         more = max(finding.count, len(finding.evidence)) - len(finding.evidence[:_EVIDENCE_SHOWN])
         if more > 0 and finding.evidence:
             yield f"    {self._words('more_alike', count=more)}"

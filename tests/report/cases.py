@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import replace
 
 from logdoctor.model import (
@@ -42,7 +43,7 @@ def finding(
         confidence=Confidence.CERTAIN,
         basis=Basis.SOURCE,
         cause="",
-        fingerprint=f"{sum(map(ord, id)) * 2654435761 % 2**32:08x}",
+        fingerprint=f"{zlib.crc32(id.encode()):08x}",
     )
     return replace(usual, **rest)  # type: ignore[arg-type]
 
@@ -318,7 +319,7 @@ UNDECIDABLE = diagnosis(
         verdict=Verdict.FAILED,
         phase="kv-cache",
         lines=(1, 412),
-        summary="Decide with: docker inspect -f '{{.State.OOMKilled}}' NAME. true means the first, false the second.",
+        summary="This decides: docker inspect -f '{{.State.OOMKilled}}' NAME. true means the first, false the second.",
         facts=facts(vllm__version=("0.26.0", 2), platform=("cpu", 2)),
         findings=(
             finding(
@@ -340,7 +341,7 @@ UNDECIDABLE = diagnosis(
                 conditional=("docker inspect shows OOMKilled false",),
                 remedies=(Remedy("Give the start more time before the probe kills it", "advice"),),
             ),
-            replace(ENGINE_INIT, evidence=(Evidence(412, "APIServer", "See root cause above."),)),
+            replace(ENGINE_INIT, explained_by=("host-memory-exhausted",), evidence=(Evidence(412, "APIServer", "See root cause above."),)),
         ),
         seconds=95.0,
         notes=("The cause stands above the first line of this excerpt, or the engine was killed.",),
