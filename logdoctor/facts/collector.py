@@ -1,0 +1,124 @@
+"""Takes the records of one boot and keeps what they state: facts, phases, milestones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from logdoctor.facts import arguments, hardware, kernels, launch, loading, memory, milestones, phases, serving
+from logdoctor.facts.clock import stamp
+from logdoctor.facts.inference import FindGpu, InferGpu, infer_facts
+from logdoctor.facts.milestones import Milestones, MilestoneTracker
+from logdoctor.facts.pattern import FactPattern, FactStore, PatternTable, Statement
+from logdoctor.facts.phases import PhaseTracker
+from logdoctor.facts.serving import Serving
+from logdoctor.model import Fact, PhaseSpan, Record
+
+PATTERNS: tuple[FactPattern, ...] = (
+    *launch.PATTERNS,
+    *hardware.PATTERNS,
+    *kernels.PATTERNS,
+    *memory.PATTERNS,
+    *loading.PATTERNS,
+)
+"""All fact patterns."""
+
+LITERALS: tuple[str, ...] = tuple(
+    dict.fromkeys(
+        (
+            *(pattern.literal for pattern in PATTERNS),
+            *arguments.LITERALS,
+            *serving.LITERALS,
+            *(marker.literal for marker in phases.MARKERS),
+            *milestones.LITERALS,
+        )
+    )
+)
+"""Every substring that a line must hold at least one of to state anything here: a pre-filter may skip the others."""
+
+_CLIENT_TEXT = ("Received request ", "Added request ", "Generated response ", "Request ", "Aborted request")
+"""Beginnings of lines that hold what a client chose, down to the request's id."""
+
+
+class FactCollector:
+    """Watches the records of one boot in the order of the log."""
+
+    def __init__(self, find_gpu: FindGpu | None = None, infer_from_memory: InferGpu | None = None) -> None:
+        """Start empty; the GPU table of the package is used unless another one is handed in."""
+        self._store = FactStore()
+        self._table = PatternTable(PATTERNS)
+        self._phases = PhaseTracker()
+        self._milestones = MilestoneTracker()
+        self._serving = Serving()
+        self._gpus = (find_gpu, infer_from_memory)
+
+    def observe(self, record: Record) -> None:
+        """Take in the next record; text that clients sent counts as a line and states nothing."""
+        now = stamp(record.time, record.outer_time)
+        self._milestones.touch(record, now)
+        message = record.message
+        if record.quoted or message.startswith(_CLIENT_TEXT):
+            return
+        status = self._serving.access(record, message)
+        if status:
+            if 200 <= status < 300:
+                self._phases.serve(record, now)
+                self._milestones.serve(record, status)
+            return
+        phase = self._phases.observe(record, message, now)
+        self._milestones.observe(record, message, phase, now)
+        self._keep(self._statements(record, message), record)
+
+    def _statements(self, record: Record, message: str) -> Iterator[Statement]:
+        yield from self._table.read(record, message)
+        if any(literal in message for literal in arguments.LITERALS):
+            yield from arguments.read_arguments(record, message)
+        if " throughput: " in message or "is preempted by" in message:
+            yield from self._serving.throughput(record, message)
+
+    def _keep(self, statements: Iterable[Statement], record: Record) -> None:
+        process = record.process.name or record.process.role
+        for statement in statements:
+            self._store.add(statement, process)
+
+    @property
+    def milestones(self) -> Milestones:
+        """The events that decide the verdict, as they stand."""
+        return self._milestones.result(self._serving.answered, self._serving.refused)
+
+    @property
+    def phase(self) -> str:
+        """The phase the boot is in; of a boot that failed, the one in which it failed."""
+        reached = self.milestones
+        if reached.failed and not (reached.ready_line > reached.failure_line):
+            return reached.failures[0].phase
+        return self._phases.current.value
+
+    def timeline(self) -> tuple[PhaseSpan, ...]:
+        """Give the phases with their lines and durations."""
+        return self._phases.timeline()
+
+    def facts(self) -> dict[str, Fact]:
+        """Give all facts by key: stated, counted, inferred, and the state of the boot."""
+        reached = self.milestones
+        if not reached.last_line:
+            return {}
+        store = FactStore()
+        for fact in self._store.copy().values():
+            store.add(Statement(fact.key, fact.value, fact.line, origin=fact.origin), fact.process)
+        for statement in (
+            *arguments.stand_in_arguments(store),
+            *self._serving.counts(),
+            *_boot_state(reached, self.phase),
+        ):
+            store.add(statement)
+        return infer_facts(store.copy(), *self._gpus)
+
+
+def _boot_state(reached: Milestones, phase: str) -> Iterator[Statement]:
+    yield Statement("boot.phase", phase, reached.last_line)
+    yield Statement("boot.ready", reached.ready is not None, reached.ready_line)
+    yield Statement("boot.failed", reached.failed, reached.failure_line)
+    yield Statement("boot.excerpt", reached.excerpt, reached.first_line)
+    yield Statement("boot.stderr_missing", reached.stderr_missing, reached.last_line)
+    if reached.ready is not None and reached.start_seconds is not None and not reached.excerpt:
+        yield Statement("start.seconds", reached.start_seconds, reached.ready_line)

@@ -1,0 +1,178 @@
+"""Fact patterns about the machine: GPU, driver, CUDA, PyTorch and their neighbours."""
+
+from __future__ import annotations
+
+from logdoctor.facts.pattern import FactPattern, capability, integer, text, version
+from logdoctor.model import FactValue
+
+
+def device_name(captured: str) -> FactValue | None:
+    """A GPU's name from a file name, where underscores stand for blanks (`NVIDIA_RTX_PRO_6000`)."""
+    return text(captured.replace("_", " "))
+
+
+def capability_pair(captured: str) -> FactValue | None:
+    """A compute capability from `major=12, minor=1` or `(12, 1)`."""
+    digits = [part for part in captured.replace("=", " ").replace(",", " ").split() if part.isdecimal()]
+    return f"{digits[0]}.{digits[1]}" if len(digits) == 2 else None
+
+
+_GPU = r"(?:NVIDIA|AMD|Intel|Tesla|Quadro|GeForce)[\w .()/-]{1,60}?"
+
+PATTERNS: tuple[FactPattern, ...] = (
+    FactPattern(
+        "Automatically detected platform",
+        r"Automatically detected platform (?P<name>\w+)",
+        {"name": ("platform", text)},
+        rank=4,
+    ),
+    FactPattern(
+        "platform is available because",
+        r"^Confirmed (?P<name>CUDA|ROCm|XPU|TPU|CPU) platform is available because",
+        {"name": ("platform", lambda captured: captured.lower())},
+        rank=1,
+    ),
+    # PyTorch's remark about a GPU newer than its wheel (false alarm or not, it names the device).
+    FactPattern(
+        "which is of cuda capability",
+        r"Found GPU\d+ (?P<name>[\w .()/-]{1,60}?) which is of cuda capability (?P<cc>\d+\.\d+)",
+        {"name": ("gpu.name", text), "cc": ("gpu.compute_capability", capability)},
+        rank=4,
+    ),
+    FactPattern(
+        "with CUDA capability sm_",
+        r"(?P<name>[\w .()/-]{1,60}?) with CUDA capability (?P<cc>sm_\d+) is not compatible with the current PyTorch",
+        {"name": ("gpu.name", text), "cc": ("gpu.compute_capability", capability)},
+        rank=4,
+    ),
+    FactPattern(
+        "GPU has compute capability",
+        r"Your (?P<name>[\w .()/-]{1,60}?) GPU has compute capability (?P<cc>\d+\.\d+)",
+        {"name": ("gpu.name", text), "cc": ("gpu.compute_capability", capability)},
+        rank=4,
+    ),
+    FactPattern(
+        "is not supported for the current GPU",
+        r"Minimum capability: \d+\. Current capability: (?P<cc>\d{2,3})\b",
+        {"cc": ("gpu.compute_capability", capability)},
+        rank=4,
+    ),
+    FactPattern(
+        "DeviceCapability(",
+        r"DeviceCapability\((?P<cc>major=\d+, minor=\d+)\)",
+        {"cc": ("gpu.compute_capability", capability_pair)},
+        rank=3,
+    ),
+    # Tuned kernel configurations carry the device in their file names, found or not.
+    FactPattern(
+        "device_name=",
+        r"device_name=(?P<name>[A-Za-z][\w-]{1,60})(?=[,.\]\s]|$)",
+        {"name": ("gpu.name", device_name)},
+        rank=3,
+    ),
+    FactPattern(
+        "does not support current device",
+        rf"does not support current device (?P<name>{_GPU})\.?$",
+        {"name": ("gpu.name", text)},
+        rank=3,
+    ),
+    # FlashInfer keeps its caches apart by architecture.
+    FactPattern(
+        "flashinfer_autotune_cache/",
+        r"flashinfer_autotune_cache/(?P<version>\d[\w.]*)/(?P<cc>\d{2,3})[a-f]?/",
+        {"version": ("flashinfer.version", version), "cc": ("gpu.compute_capability", capability)},
+        rank=1,
+    ),
+    FactPattern(
+        "' is not defined for option 'gpu-name'",
+        r"Value '(?P<cc>sm_\d+)[a-f]?' is not defined for option 'gpu-name'",
+        {"cc": ("gpu.compute_capability", capability)},
+        rank=1,
+    ),
+    FactPattern(
+        "accelerator_type:",
+        r"accelerator_type:(?P<name>[\w-]{2,40})",
+        {"name": ("gpu.name", text)},
+        rank=1,
+    ),
+    # Environment reports and nvidia-smi output in the same log.
+    FactPattern(
+        "GPU 0: ",
+        rf"GPU 0: (?P<name>{_GPU})(?: \(UUID|\s*$)",
+        {"name": ("gpu.name", text)},
+        rank=3,
+    ),
+    FactPattern(
+        "|   0  NVIDIA",
+        r"^\|   0  (?P<name>NVIDIA [\w .()/-]{1,40}?)\s{2,}",
+        {"name": ("gpu.name", text)},
+        rank=3,
+    ),
+    FactPattern(
+        "NVIDIA-SMI",
+        r"Driver Version: (?P<driver>[\d.]+)\s+CUDA Version: (?P<cuda>[\d.]+)",
+        {"driver": ("gpu.driver", version), "cuda": ("cuda.driver_version", version)},
+    ),
+    FactPattern(
+        "driver version",
+        r"^Nvidia driver version\s*: (?P<driver>\d[\d.]+)",
+        {"driver": ("gpu.driver", version)},
+    ),
+    FactPattern(
+        "larger than the number of available GPUs",
+        r"larger than the number of available GPUs \((?P<count>\d+)\)",
+        {"count": ("gpu.count", integer)},
+    ),
+    FactPattern(
+        "is out of bounds for",
+        r"is out of bounds for (?P<count>\d+) devices",
+        {"count": ("gpu.count", integer)},
+    ),
+    FactPattern(
+        "PyTorch version",
+        r"^PyTorch version\s*: (?P<version>\d\S*)",
+        {"version": ("torch.version", version)},
+    ),
+    FactPattern(
+        "Your installed torch==",
+        r"Your installed torch==(?P<version>\d\S*)",
+        {"version": ("torch.version", version)},
+    ),
+    FactPattern(
+        "torch==",
+        r"^\[pip3\] torch==(?P<version>\d\S*)",
+        {"version": ("torch.version", version)},
+    ),
+    FactPattern(
+        "CUDA used to build PyTorch",
+        r"^CUDA used to build PyTorch\s*: (?P<version>\d[\d.]*)",
+        {"version": ("cuda.version", version)},
+    ),
+    FactPattern(
+        "CUDA Version",
+        r"^CUDA Version (?P<version>\d+\.[\d.]+)",
+        {"version": ("cuda.version", version)},
+        rank=1,
+    ),
+    FactPattern(
+        "flashinfer",
+        r"^\[pip3\] flashinfer[\w-]*==(?P<version>\d\S*)",
+        {"version": ("flashinfer.version", version)},
+    ),
+    FactPattern(
+        "is using nccl==",
+        r"vLLM is using nccl==(?P<version>\d[\w.]*)",
+        {"version": ("nccl.version", version)},
+    ),
+    FactPattern(
+        "NCCL version",
+        r"NCCL version (?P<version>\d[\w.+]*)",
+        {"version": ("nccl.version", version)},
+        rank=1,
+    ),
+    FactPattern(
+        "NCCL INFO",
+        r"^(?P<host>[A-Za-z][\w.-]{0,62}):\d+:\d+ \[\d+\] NCCL INFO",
+        {"host": ("host.name", text)},
+    ),
+)

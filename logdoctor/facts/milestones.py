@@ -1,0 +1,252 @@
+"""The events of a boot that decide its verdict: begun, up, told to stop, failed, waiting.
+
+Only shapes are known here (which line means that a process gave up, not why); the causes are signatures.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from dataclasses import dataclass
+
+from logdoctor.facts.clock import Stamp, seconds_between
+from logdoctor.facts.events import EVENTS, find_event
+from logdoctor.model import ExceptionInfo, Phase, Process, Record
+
+KEPT_FAILURES = 60
+_TEXT = 300
+_TOP_FUNCTIONS = frozenset({"<module>", "_bootstrap", "spawn_main", "_main", "_run_module_as_main"})
+"""Where an uncaught exception that ends a process begins its traceback; a thread's or a callback's does not."""
+_NOT_UNCAUGHT = re.compile(r"^(?:Exception ignored in|Exception in thread|--- Logging error ---|Task exception was)")
+_STOP_EXCEPTIONS = frozenset({"KeyboardInterrupt", "SystemExit", "asyncio.exceptions.CancelledError"})
+_STDERR_ONLY = re.compile(
+    r"Application (?:startup|shutdown) complete|Waiting for application (?:startup|shutdown)"
+    r"|(?:Started|Finished) server process \[|% Completed \| |\d%\|[^|\n]{0,80}\| \d+/|\.py:\d+: \w*Warning: "
+    r"|^\[?(?:rank\d+\]:\[)?[WEIF]\d{4} \d\d:\d\d|^usage: |^(?:vllm|[\w-]+\.py)(?: [a-z-]+)?: error: "
+)
+"""What vLLM, uvicorn, argparse, tqdm and PyTorch write to stderr and nowhere else."""
+
+LITERALS: tuple[str, ...] = (
+    *dict.fromkeys(pattern.literal for pattern in EVENTS),
+    *("Traceback (most recent call last)", "server process [", "Warning: ", "%|"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened in a boot."""
+
+    event: str
+    kind: str
+    line: int
+    process: Process
+    text: str
+    phase: str = ""
+    """The phase the boot was in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Milestones:
+    """The events of one boot at the end of its records. An absent event is None; an absent line is 0."""
+
+    first_line: int = 0
+    last_line: int = 0
+    begin: Event | None = None
+    """Banner, usage text, arguments or first imports: the start of the boot is in the input."""
+    engine: Event | None = None
+    """The engine process has its configuration."""
+    engine_up: Event | None = None
+    listening: Event | None = None
+    """The server names its address; it may not answer yet."""
+    ready: Event | None = None
+    """The first proof that the server answers. `kind` says which."""
+    shutdown: Event | None = None
+    """The first request to stop that no failure precedes."""
+    failures: tuple[Event, ...] = ()
+    """Processes that gave up, before any request to stop. Only the first ones are kept."""
+    after_shutdown: tuple[Event, ...] = ()
+    """What looks like a failure but follows a request to stop."""
+    wait: Event | None = None
+    """The first of the wait lines at the end of the log, after which nothing moved."""
+    waits: int = 0
+    """How many of these there are."""
+    wait_seconds: float | None = None
+    last_healthy: Event | None = None
+    """The last INFO record before the first failure."""
+    last_progress: Event | None = None
+    """The last record that shows progress: neither a wait line nor worse than INFO."""
+    stderr_line: int = 0
+    """The first line that only stderr carries."""
+    logger_lines: int = 0
+    requests_ok: int = 0
+    requests_error: int = 0
+    seconds: float | None = None
+    """From the first stamp to the last."""
+    start_seconds: float | None = None
+    """From the first stamp to the proof of readiness."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether a process gave up without having been told to."""
+        return bool(self.failures)
+
+    @property
+    def failure_line(self) -> int:
+        """Line of the first failure, or 0."""
+        return self.failures[0].line if self.failures else 0
+
+    @property
+    def ready_line(self) -> int:
+        """Line of the first proof of readiness, or 0."""
+        return self.ready.line if self.ready else 0
+
+    @property
+    def shutdown_line(self) -> int:
+        """Line of the first request to stop, or 0."""
+        return self.shutdown.line if self.shutdown else 0
+
+    @property
+    def excerpt(self) -> bool:
+        """Whether the start of the boot is missing from the input."""
+        return self.begin is None and self.last_line > 0
+
+    @property
+    def stderr_missing(self) -> bool:
+        """Whether the log was probably taken without `2>&1`: a start with logger lines, none from stderr."""
+        return self.begin is not None and self.logger_lines >= 5 and not self.stderr_line
+
+
+class MilestoneTracker:
+    """Collects the milestones of one boot."""
+
+    def __init__(self) -> None:
+        self._events: dict[str, Event] = {}
+        self._failures: list[Event] = []
+        self._after_shutdown: list[Event] = []
+        self._healthy: tuple[Record, str] | None = None
+        self._progress: tuple[Record, str] | None = None
+        self._waits: deque[tuple[Event, Stamp]] = deque(maxlen=1)
+        self._wait_count = 0
+        self._last_wait = Stamp()
+        self._first_line = self._last_line = self._stderr_line = self._logger_lines = 0
+        self._first_stamp = self._last_stamp = self._ready_stamp = Stamp()
+
+    @property
+    def failed(self) -> bool:
+        """Whether a failure was seen that no request to stop precedes."""
+        return bool(self._failures)
+
+    def touch(self, record: Record, stamp: Stamp) -> None:
+        """Take note of a record of any kind: lines, stream and time."""
+        first, last = record.first_line, record.last_line
+        self._first_line = min(self._first_line or first, first)
+        self._last_line = max(self._last_line, last)
+        self._logger_lines += bool(record.file and record.level)
+        if record.stream == "stderr":
+            self._stderr_line = self._stderr_line or first
+        if stamp.known:
+            self._first_stamp = self._first_stamp if self._first_stamp.known else stamp
+            self._last_stamp = stamp
+
+    def serve(self, record: Record, status: int) -> None:
+        """Take note of an answered request."""
+        if 200 <= status < 300:
+            self._once(_event("ready", "answered", record, Phase.SERVING.value))
+
+    def observe(self, record: Record, message: str, phase: Phase, stamp: Stamp) -> None:
+        """Take note of what the record means for the boot."""
+        found = find_event(record, message)
+        event = found.event if found else ""
+        if found is not None:
+            line, text = _line_with(record, found.literal)
+            self._happened(Event(event, found.kind, line, record.process, text[:_TEXT], phase.value), stamp)
+        elif record.exception is not None and record.level == "":
+            event = self._uncaught(record, message, record.exception, phase)
+        if not self._stderr_line and not (record.file and record.level) and _only_on_stderr(record, message):
+            self._stderr_line = record.first_line
+        if event == "failure" or event == "wait" or record.level in ("WARNING", "ERROR", "CRITICAL"):
+            return
+        if message.strip():
+            self._progress = (record, phase.value)
+            self._waits.clear()
+            self._wait_count = 0
+            if record.level == "INFO" and not self._failures:
+                self._healthy = self._progress
+
+    def _happened(self, event: Event, stamp: Stamp) -> None:
+        if event.event == "failure":
+            kept = self._after_shutdown if "shutdown" in self._events else self._failures
+            if len(kept) < KEPT_FAILURES:
+                kept.append(event)
+        elif event.event == "wait":
+            self._wait_count += 1
+            self._last_wait = stamp
+            if not self._waits:
+                self._waits.append((event, stamp))
+        elif event.event != "shutdown" or not self._failures:
+            self._once(event)
+
+    def _uncaught(self, record: Record, message: str, exception: ExceptionInfo, phase: Phase) -> str:
+        """Judge a bare traceback: a failure when nothing but the end of its process can follow."""
+        top = exception
+        while top.cause is not None and not exception.frames:
+            top = top.cause
+        ends = not top.frames or top.frames[0].function in _TOP_FUNCTIONS
+        if _NOT_UNCAUGHT.match(message) or exception.type.endswith("Warning"):
+            return ""
+        line, text = exception.line, f"{exception.type}: {exception.message}"[:_TEXT]
+        if exception.type in _STOP_EXCEPTIONS:
+            kind = "shutdown" if exception.type == "KeyboardInterrupt" else ""
+            if kind:
+                self._happened(Event(kind, "interrupted", line, record.process, text, phase.value), Stamp())
+            return kind
+        if not ends:
+            return ""
+        self._happened(Event("failure", "traceback", line, record.process, text, phase.value), Stamp())
+        return "failure"
+
+    def _once(self, event: Event) -> None:
+        if event.event not in self._events:
+            self._events[event.event] = event
+            if event.event == "ready":
+                self._ready_stamp = self._last_stamp
+
+    def result(self, requests_ok: int = 0, requests_error: int = 0) -> Milestones:
+        """Give the milestones as they stand."""
+        wait, wait_stamp = self._waits[0] if self._waits else (None, Stamp())
+        begins = [event for key in ("begin", "args") if (event := self._events.get(key)) is not None]
+        return Milestones(
+            first_line=self._first_line,
+            last_line=self._last_line,
+            begin=min(begins, key=lambda event: event.line) if begins else None,
+            engine=self._events.get("engine"),
+            engine_up=self._events.get("engine-up"),
+            listening=self._events.get("listening"),
+            ready=self._events.get("ready"),
+            shutdown=self._events.get("shutdown"),
+            failures=tuple(self._failures),
+            after_shutdown=tuple(self._after_shutdown),
+            wait=wait,
+            waits=self._wait_count,
+            wait_seconds=seconds_between(wait_stamp, self._last_wait) if wait else None,
+            last_healthy=_event("healthy", "info", *self._healthy) if self._healthy else None,
+            last_progress=_event("progress", "", *self._progress) if self._progress else None,
+            stderr_line=self._stderr_line,
+            logger_lines=self._logger_lines,
+            requests_ok=requests_ok,
+            requests_error=requests_error,
+            seconds=seconds_between(self._first_stamp, self._last_stamp),
+            start_seconds=seconds_between(self._first_stamp, self._ready_stamp),
+        )
+
+
+def _only_on_stderr(record: Record, message: str) -> bool:
+    return (record.exception is not None and record.level == "") or _STDERR_ONLY.search(message) is not None
+
+
+def _line_with(record: Record, literal: str) -> tuple[int, str]:
+    return next(((number, text) for number, text in record.lines if literal in text), record.lines[0])
+
+
+def _event(event: str, kind: str, record: Record, phase: str) -> Event:
+    return Event(event, kind, record.first_line, record.process, record.lines[0][1][:_TEXT], phase)

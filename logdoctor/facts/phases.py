@@ -1,0 +1,152 @@
+"""The phases of a start: where in it a record stands, and how long each part took.
+
+vLLM prints no phase, so a table of markers in the order of a start stands in. A boot only moves forward in it: other
+processes, and second models, repeat earlier lines.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from logdoctor.facts.clock import Stamp, seconds_between
+from logdoctor.model import Phase, PhaseSpan, Record
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseMarker:
+    """A line that begins a phase, or shows that it goes on."""
+
+    step: int
+    """Position in a start. Steps rise along a boot; two steps can belong to one phase."""
+    phase: Phase
+    literal: str
+    after: int = 0
+    """Counts only once the boot has come to this step: the same line can mean something else earlier."""
+
+
+MARKERS: tuple[PhaseMarker, ...] = tuple(
+    PhaseMarker(step, phase, literal, after)
+    for step, phase, after, literals in (
+        (1, Phase.COMMAND_LINE, 0, ("█  version ", "vLLM API server version", "vLLM server version", ": error: ")),
+        # The arguments are printed once they have been understood.
+        (2, Phase.CONFIG, 0, ("non-default args: ", "args: Namespace(", "Resolved architecture:")),
+        (2, Phase.CONFIG, 0, ("Using max model len", "Chunked prefill is enabled")),
+        (3, Phase.PLATFORM, 0, (" LLM engine (v",)),
+        (4, Phase.DISTRIBUTED, 0, ("distributed_init_method=", " in world size ", "is using nccl==")),
+        (4, Phase.DISTRIBUTED, 0, ("Started a local Ray instance", "Connecting to existing Ray cluster")),
+        (4, Phase.DISTRIBUTED, 0, ("generating GPU P2P access cache",)),
+        (5, Phase.WEIGHTS, 0, ("Starting to load model", "Loading model from scratch", "Loading weights on ")),
+        (6, Phase.KERNEL_SELECTION, 0, (" for NVFP4 GEMM", " MoE backend", " attention backend", " for FP4")),
+        (6, Phase.KERNEL_SELECTION, 0, (" backend on V1 engine", " backend for NvFp4 MoE", "LinearKernel for ")),
+        (7, Phase.WEIGHTS, 0, ("% Completed | ", "Loading weights took", "Model loading took", "Checkpoint size:")),
+        (8, Phase.COMPILE, 0, ("Using cache directory:", "Dynamo bytecode transform", "Compiling a graph for")),
+        (8, Phase.COMPILE, 0, ("Directly load the compiled graph", "Directly load AOT compilation", "torch.compile t")),
+        (8, Phase.COMPILE, 0, ("Warming up model for the compilation",)),
+        (9, Phase.PROFILING, 0, ("Initial profiling/warmup run", "Profiling CUDA graph memory")),
+        (
+            9,
+            Phase.PROFILING,
+            0,
+            ("Memory profiling takes", "Warming up Mamba2 SSD", "Encoder cache will be initialized"),
+        ),
+        (10, Phase.KV_CACHE, 0, ("Available KV cache memory:", "KV cache size:", "Maximum concurrency for")),
+        (10, Phase.KV_CACHE, 0, ("for KV Cache as specified by", "GiB for KV cache on node", "GPU blocks:")),
+        # The CPU back end compiles after its KV cache is made.
+        (11, Phase.COMPILE, 10, ("Warming up model for the compilation",)),
+        (12, Phase.GRAPH_CAPTURE, 10, ("Autotuning process starts", "Using FlashInfer autotune cache")),
+        (12, Phase.GRAPH_CAPTURE, 0, ("Capturing CUDA graph", "Graph capturing finished", "Capturing the model for")),
+        (13, Phase.SERVER_START, 0, ("init engine (", "Supported tasks:", "Supported_tasks:", "Available routes are")),
+        (13, Phase.SERVER_START, 0, ("Starting vLLM API server", "Starting vLLM server on", "Started server process")),
+        (13, Phase.SERVER_START, 0, ("Waiting for application startup",)),
+        (14, Phase.SERVING, 0, ("Application startup complete", "Avg generation throughput: ")),
+        (14, Phase.SERVING, 0, ("API server: HTTP server started",)),
+        (15, Phase.SHUTDOWN, 0, ("[shutdown] ", "Shutting down FastAPI HTTP server", "Shutdown initiated (timeout=")),
+        (15, Phase.SHUTDOWN, 0, ("Received KeyboardInterrupt, shutting down", "Waiting for application shutdown")),
+    )
+    for literal in literals
+)
+"""The markers in the order of a start."""
+
+_SERVING_STEP = 14
+
+
+@dataclass(slots=True)
+class _Span:
+    first_line: int
+    last_line: int
+    start: Stamp
+    seconds: float = 0.0
+    timed: bool = False
+
+
+class PhaseTracker:
+    """Follows one boot through its phases."""
+
+    def __init__(self) -> None:
+        self._step = 0
+        self._markers = MARKERS
+        self._spans: dict[Phase, _Span] = {}
+        self._entered = Stamp()
+        """When the current stretch of the current phase began."""
+        self._latest = Stamp()
+        self.current = Phase.LAUNCH
+
+    def observe(self, record: Record, message: str, stamp: Stamp) -> Phase:
+        """Give the phase of the record; the boot moves on where the record is a later marker."""
+        if stamp.known:
+            self._latest = stamp
+        if record.level in ("", "INFO", "WARNING", "DEBUG") and record.exception is None:
+            for marker in self._markers:
+                if marker.literal in message and marker.after <= self._step < marker.step:
+                    self._move(marker.step, marker.phase)
+        self._extend(record)
+        return self.current
+
+    def serve(self, record: Record, stamp: Stamp) -> None:
+        """Take note of an answered request, which proves that the server serves."""
+        if stamp.known:
+            self._latest = stamp
+        if self._step < _SERVING_STEP:
+            self._move(_SERVING_STEP, Phase.SERVING)
+        self._extend(record)
+
+    def timeline(self) -> tuple[PhaseSpan, ...]:
+        """Give each phase once, in the order of first entry, with the time spent in it."""
+        self._close(self._latest)
+        self._entered = self._latest
+        return tuple(
+            PhaseSpan(phase.value, span.first_line, span.last_line, span.start.text, _rounded(span))
+            for phase, span in sorted(self._spans.items(), key=lambda item: (item[1].first_line, item[0].value))
+        )
+
+    def _move(self, step: int, phase: Phase) -> None:
+        self._step = step
+        self._markers = tuple(marker for marker in MARKERS if marker.step > step)
+        if phase is self.current:
+            return
+        self._close(self._latest)
+        self.current = phase
+        self._entered = self._latest
+
+    def _close(self, end: Stamp) -> None:
+        span = self._spans.get(self.current)
+        passed = seconds_between(self._entered, end)
+        if span is not None and passed is not None:
+            span.seconds += passed
+            span.timed = True
+
+    def _extend(self, record: Record) -> None:
+        span = self._spans.get(self.current)
+        if span is None:
+            start = self._entered if self._entered.known else self._latest
+            self._entered = start
+            self._spans[self.current] = _Span(record.first_line, record.last_line, start)
+            return
+        span.first_line = min(span.first_line, record.first_line)
+        span.last_line = max(span.last_line, record.last_line)
+        if not span.start.known and self._latest.known:
+            span.start = self._entered = self._latest
+
+
+def _rounded(span: _Span) -> float | None:
+    return round(span.seconds, 3) if span.timed else None
