@@ -72,8 +72,9 @@ class FailureLog:
 
     def ended(self, failure: Failure) -> bool:
         """Return whether the process wrote (nearly) nothing healthy after the failure."""
-        seen = self._healthy.get((failure.process.name, failure.process.pid), ())
-        if not failure.process.name:
+        if failure.process.name:
+            seen = list(self._healthy.get((failure.process.name, failure.process.pid), ()))
+        else:
             # A bare traceback belongs to nobody for certain: ask whether anybody went on.
             seen = [line for lines in self._healthy.values() for line in lines]
         return sum(line > failure.line for line in seen) < _ALIVE_AFTER

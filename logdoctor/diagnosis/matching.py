@@ -101,6 +101,11 @@ class Matcher:
         return self._index[item]
 
     @property
+    def general(self) -> frozenset[str]:
+        """Ids of the broad catch-alls."""
+        return frozenset(signature.id for signature in self.signatures if signature.general)
+
+    @property
     def literals(self) -> tuple[str, ...]:
         """All literal cores, for a pre-filter over the bytes of a log."""
         return tuple(self._by_literal)

@@ -1,0 +1,169 @@
+"""Findings that come from the version knowledge alone: a variable, flag, value or parser that this version lacks.
+
+No entry is written for any name; the tables of `logdoctor.knowledge` say whether a version has it, which one
+dropped or will bring it, and what replaces it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from logdoctor.diagnosis import fingerprints
+from logdoctor.knowledge.absence import Absence, Presence, describe_absence, describe_value
+from logdoctor.knowledge.releases import Version, parse_version
+from logdoctor.knowledge.tables import Kind
+from logdoctor.model import Basis, Confidence, Evidence, Fact, Facts, Finding, Remedy, Role, Severity
+
+REFERENCES = ("https://docs.vllm.ai/en/latest/configuration/",)
+_PARSERS = (
+    ("args.reasoning_parser", Kind.REASONING_PARSER, "args.reasoning_parser_plugin"),
+    ("args.tool_call_parser", Kind.TOOL_PARSER, "args.tool_parser_plugin"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A name that the log states and this version lacks."""
+
+    id: str
+    severity: Severity
+    shown: str
+    absence: Absence
+    fact: Fact
+    phase: str
+
+
+def absences(facts: Facts, findings: Sequence[Finding], general: Collection[str]) -> list[Finding]:
+    """Return the findings of a boot with those about missing names added.
+
+    A specific signature that names the thing tells more, and stays alone. One of the `general` ids (argparse's own
+    words) gives its place to the finding that names the thing.
+    """
+    fact = facts.get("vllm.version")
+    version = parse_version(str(fact.value)) if fact else None
+    found = [*findings]
+    for named in (*_variables(facts, version), *_flags(facts, version), *_values(facts, version), *_parsers(facts, version)):
+        found = _add(found, named, general)
+    return found
+
+
+def _add(findings: list[Finding], named: _Named, general: Collection[str]) -> list[Finding]:
+    if any(_is_about(finding, named.shown) for finding in findings if finding.id not in general):
+        return findings
+    finding = _finding(named)
+    replaced = next((f for f in findings if f.role is Role.ROOT_CAUSE and _on_line(f, named.fact.line)), None)
+    if replaced is None or named.severity.rank < Severity.ERROR.rank:
+        role = Role.NOTICE if named.severity is Severity.INFO else Role.CONTRIBUTING
+        return [*findings, replace(finding, role=role)]
+    merged = replace(
+        finding,
+        role=Role.ROOT_CAUSE,
+        evidence=replaced.evidence or finding.evidence,
+        remedies=(*finding.remedies, *(r for r in replaced.remedies if r.kind == "advice")),
+        verify=replaced.verify,
+    )
+    return [merged if f is replaced else f for f in findings]
+
+
+def _is_about(finding: Finding, name: str) -> bool:
+    texts = (finding.title, *(evidence.text for evidence in finding.evidence))
+    return any(name.casefold() in text.casefold() for text in texts)
+
+
+def _on_line(finding: Finding, line: int) -> bool:
+    return any(evidence.line == line for evidence in finding.evidence)
+
+
+def _variables(facts: Facts, version: Version | None) -> Iterator[_Named]:
+    unknown = facts.get("env.unknown")
+    told = unknown.value if unknown and isinstance(unknown.value, tuple) else ()
+    for name in told:
+        absence = describe_absence(Kind.ENV, name, version)
+        if absence is not None and unknown is not None:
+            yield _variable(name, absence, unknown)
+    for key, fact in facts.items():
+        name = key[4:]
+        if not key.startswith("env.VLLM_") or name in told:
+            continue
+        absence = describe_absence(Kind.ENV, name, version)
+        if absence is not None and absence.is_absent:
+            yield _variable(name, absence, fact)
+
+
+def _variable(name: str, absence: Absence, fact: Fact) -> _Named:
+    # A note tells of a name that is not meant for vLLM at all, such as what Kubernetes sets for a service.
+    severity = Severity.INFO if absence.note else Severity.WARNING
+    return _Named("unknown-variable", severity, name, absence, fact, "config")
+
+
+def _flags(facts: Facts, version: Version | None) -> Iterator[_Named]:
+    fact = facts.get("cli.unrecognized")
+    words = fact.value if fact and isinstance(fact.value, tuple) else ()
+    for word in words:
+        if word.startswith("--") and fact is not None:
+            absence = describe_absence(Kind.FLAG, word.partition("=")[0], version)
+            if absence is not None and absence.presence is not Presence.EXISTS:
+                yield _Named("unknown-flag", Severity.FATAL, word.partition("=")[0], absence, fact, "command-line")
+
+
+def _values(facts: Facts, version: Version | None) -> Iterator[_Named]:
+    flag, value = facts.get("cli.invalid_flag"), facts.get("cli.invalid_value")
+    if flag is None or value is None:
+        return
+    absence = describe_value(str(flag.value), str(value.value), version)
+    if absence is not None and absence.presence is not Presence.EXISTS:
+        yield _Named("unknown-value", Severity.FATAL, str(value.value), absence, value, "command-line")
+
+
+def _parsers(facts: Facts, version: Version | None) -> Iterator[_Named]:
+    for key, kind, plugin in _PARSERS:
+        fact = facts.get(key)
+        if fact is None or not isinstance(fact.value, str) or plugin in facts:
+            continue
+        absence = describe_absence(kind, fact.value, version)
+        if absence is not None and absence.is_absent:
+            yield _Named("unknown-parser", Severity.ERROR, fact.value, absence, fact, "command-line")
+
+
+def _finding(named: _Named) -> Finding:
+    absence = named.absence
+    version = f"vLLM {absence.version}" if absence.version else "vLLM"
+    what = {
+        "unknown-variable": f"The variable {named.shown} has no effect: {version} does not know it",
+        "unknown-flag": f"{version} has no flag {named.shown}",
+        "unknown-value": f"{version} does not take {named.shown} for {absence.owner}",
+        "unknown-parser": f"{version} has no parser named {named.shown}",
+    }[named.id]
+    text = f"{named.shown}" if named.fact.origin != "log" else what
+    return Finding(
+        id=named.id,
+        title=what,
+        severity=named.severity,
+        role=Role.CONTRIBUTING,
+        confidence=Confidence.CERTAIN if absence.is_absent else Confidence.LIKELY,
+        basis=Basis.SOURCE,
+        cause=absence.sentence,
+        phase=named.phase,
+        evidence=(Evidence(named.fact.line, named.fact.process, text),) if named.fact.line else (),
+        remedies=tuple(_remedies(named)),
+        references=REFERENCES,
+        fingerprint=fingerprints.fingerprint(named.id, absence.name),
+    )
+
+
+def _remedies(named: _Named) -> Iterator[Remedy]:
+    absence = named.absence
+    use = absence.suggestion
+    owner = absence.owner or ("--reasoning-parser" if absence.kind is Kind.REASONING_PARSER else "")
+    owner = owner or ("--tool-call-parser" if absence.kind is Kind.TOOL_PARSER else "")
+    shown = named.shown
+    if use:
+        command = f"{owner} {use}" if owner and not use.startswith("-") else use
+        kind = "flag" if command.startswith("-") else "env"
+        condition = "" if absence.successor else "if the nearest valid name is what was meant"
+        yield Remedy(f"Use {use} instead of {shown}", kind, command, condition, named.id)
+    if absence.presence is Presence.LATER and absence.introduced:
+        yield Remedy(f"Or use vLLM {absence.introduced} or newer, which has it", "advice", "", "", named.id)
+    remove = f"{owner} {shown}" if owner and not shown.startswith("-") else shown
+    yield Remedy(f"Remove {shown}", "remove", remove, "", named.id)

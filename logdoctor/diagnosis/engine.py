@@ -1,0 +1,207 @@
+"""From records to a diagnosis: one observer per boot, closed when the next boot begins.
+
+Memory stays bounded: of a boot only facts, a few hits per signature and the kept failures remain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from logdoctor.database import Database
+from logdoctor.database.schema import Kind
+from logdoctor.diagnosis import fingerprints, verdict
+from logdoctor.diagnosis.absences import absences
+from logdoctor.diagnosis.causes import Candidate, Judged, judge, weigh
+from logdoctor.diagnosis.failures import FailureLog
+from logdoctor.diagnosis.matching import BootMatcher, Match, Matcher
+from logdoctor.diagnosis.remedies import choose, settle
+from logdoctor.diagnosis.summary import boot_notes, boot_summary
+from logdoctor.diagnosis.templates import fill
+from logdoctor.diagnosis.unknown import first_failure, unknown_failure
+from logdoctor.facts import FactCollector, Milestones, infer_facts
+from logdoctor.model import (
+    BootDiagnosis,
+    Confidence,
+    Diagnosis,
+    Evidence,
+    Fact,
+    Facts,
+    Finding,
+    Record,
+    Role,
+    Verdict,
+)
+from logdoctor.reading import looks_like_vllm
+
+MAX_EVIDENCE = 6
+MAX_FINDINGS = 100
+MAX_BOOTS = 1000
+"""Boots that are reported; of a longer restart loop the first and the last ones are kept."""
+
+
+class BootObserver:
+    """Watches the records of one boot."""
+
+    def __init__(self, matcher: Matcher, index: int) -> None:
+        self.index = index
+        self._general = matcher.general
+        self._facts = FactCollector()
+        self._matcher = BootMatcher(matcher)
+        self._failures = FailureLog()
+        self._vllm = False
+        self._last: tuple[int, str] = (0, "")
+        self._first_line = 0
+
+    def observe(self, record: Record) -> None:
+        """Take note of a record."""
+        self._first_line = self._first_line or record.first_line
+        self._facts.observe(record)
+        self._matcher.observe(record)
+        self._failures.observe(record)
+        self._vllm = self._vllm or looks_like_vllm(record)
+        if not record.quoted:
+            last = next(((n, t) for n, t in reversed(record.lines) if t.strip()), None)
+            self._last = max(self._last, last) if last else self._last
+
+    def close(self, given: Mapping[str, Fact]) -> BootDiagnosis | None:
+        """Diagnose the boot; None when nothing in it comes from vLLM or matches."""
+        milestones = self._facts.milestones
+        facts = infer_facts({**self._facts.facts(), **given})
+        happened = verdict.outcome(milestones)
+        facts.update(verdict.boot_facts(happened, self._facts.phase, milestones))
+        candidates, judged = self._judge(facts, happened, milestones)
+        if not self._vllm and not candidates:
+            return None
+        reached = verdict.final(happened, judged, milestones)
+        findings = self._findings(judged, facts, reached, milestones)
+        summary = boot_summary(reached, findings, facts, milestones)
+        return BootDiagnosis(
+            index=self.index,
+            verdict=reached,
+            phase=self._facts.phase,
+            lines=(milestones.first_line, milestones.last_line),
+            summary=summary,
+            facts=dict(sorted(facts.items())),
+            findings=findings,
+            timeline=self._facts.timeline(),
+            seconds=milestones.seconds,
+            notes=boot_notes(milestones, self._matcher.too_slow),
+        )
+
+    def _judge(
+        self, facts: dict[str, Fact], happened: Verdict, milestones: Milestones
+    ) -> tuple[list[Candidate], list[Judged]]:
+        matches = self._matcher.matches()
+        candidates = weigh(matches, facts, self._failures)
+        self._note_silence(facts, happened, candidates, milestones)
+        if any(key in facts for key in _SILENCE):
+            candidates = weigh(matches, facts, self._failures)
+        failed = happened not in (Verdict.READY, Verdict.STOPPED)
+        return candidates, judge(candidates, failed=failed)
+
+    def _note_silence(
+        self, facts: dict[str, Fact], happened: Verdict, candidates: list[Candidate], milestones: Milestones
+    ) -> None:
+        """State as facts that a failed boot shows no cause of its own: cut off above, or died without a word."""
+        if happened not in (Verdict.FAILED, Verdict.CRASHED):
+            return
+        if any(c.may_be_root() and c.weight < 2 and c.signature.match for c in candidates):
+            return
+        if first_failure(self._failures, _cascade_lines(candidates)) is not None:
+            return
+        if not any(c.signature.kind is Kind.CASCADE for c in candidates) and not milestones.failed:
+            return
+        key = "boot.only_cascade" if milestones.excerpt and not milestones.engine else "boot.silent_death"
+        facts[key] = Fact(key, True, milestones.failure_line, origin="inferred")
+
+    def _findings(
+        self, judged: list[Judged], facts: Facts, reached: Verdict, milestones: Milestones
+    ) -> tuple[Finding, ...]:
+        findings = [self._finding(one, facts) for one in judged]
+        findings = absences(facts, findings, self._general)
+        failure = first_failure(self._failures, _cascade_lines([one.candidate for one in judged]))
+        root = next((one for one in judged if one.role is Role.ROOT_CAUSE), None)
+        dead = reached in (Verdict.FAILED, Verdict.CRASHED)
+        # Without a root cause, or with one that rests on a healthy line while an error is left unexplained.
+        if dead and (root is None or (root.candidate.weight == 2 and failure is not None)):
+            findings = [
+                replace(f, role=Role.CONTRIBUTING) if f.role is Role.ROOT_CAUSE else f for f in findings
+            ]
+            findings.insert(0, unknown_failure(failure, self._failures, self._facts.phase, self._last))
+        return settle(findings[:MAX_FINDINGS])
+
+    def _finding(self, judged: Judged, facts: Facts) -> Finding:
+        candidate, signature = judged.candidate, judged.candidate.signature
+        match = candidate.match
+        evidence = _evidence(match, facts)
+        return Finding(
+            id=signature.id,
+            title=fill(signature.title, match.captures, facts),
+            severity=signature.severity,
+            role=judged.role,
+            confidence=_confidence(candidate),
+            basis=signature.basis,
+            cause=fill(signature.cause, match.captures, facts),
+            phase=signature.phase.value,
+            evidence=evidence,
+            count=match.count,
+            ranks=match.ranks,
+            remedies=choose(signature, match.captures, facts),
+            verify=fill(signature.verify, match.captures, facts),
+            explained_by=judged.explained_by,
+            conditional=candidate.conditional,
+            references=signature.references,
+            fingerprint=fingerprints.of_finding(signature.id, evidence[0].text if evidence else ""),
+        )
+
+
+_SILENCE = ("boot.only_cascade", "boot.silent_death")
+
+
+def _cascade_lines(candidates: Iterable[Candidate]) -> set[int]:
+    return {hit.line for c in candidates if c.signature.kind is Kind.CASCADE for hit in c.match.hits}
+
+
+def _confidence(candidate: Candidate) -> Confidence:
+    # What hangs on an unknown fact, or appears where it is not known to appear, is possible at best.
+    if candidate.conditional or not candidate.in_version:
+        return Confidence.POSSIBLE
+    return candidate.signature.confidence
+
+
+def _evidence(match: Match, facts: Facts) -> tuple[Evidence, ...]:
+    if match.hits:
+        return tuple(Evidence(hit.line, hit.record.process.name, hit.text) for hit in match.hits[:MAX_EVIDENCE])
+    conditions = {**match.signature.when, **match.signature.when_known}
+    stated = sorted({(f.line, f.process, f.key, str(f.value)) for k in conditions if (f := facts.get(k)) and f.line})
+    return tuple(Evidence(line, process, f"{key} = {value}") for line, process, key, value in stated[:MAX_EVIDENCE])
+
+
+def diagnose_records(
+    records: Iterable[tuple[int, Record]], database: Database, *, given: Mapping[str, Fact] | None = None
+) -> Diagnosis:
+    """Diagnose a log that was read into records with their boot numbers."""
+    matcher = Matcher(database.signatures)
+    boots: list[BootDiagnosis] = []
+    observer: BootObserver | None = None
+    for index, record in records:
+        if observer is None or observer.index != index:
+            _close(observer, given or {}, boots)
+            observer = BootObserver(matcher, index)
+        observer.observe(record)
+    _close(observer, given or {}, boots)
+    # Boots that were no vLLM's leave no gap in the numbering.
+    boots = [replace(boot, index=number) for number, boot in enumerate(boots, 1)]
+    if not boots:
+        return Diagnosis(Verdict.UNDETERMINED, "no vLLM start recognised in the input", ())
+    return Diagnosis(boots[-1].verdict, boots[-1].summary, tuple(boots), leading=len(boots) - 1)
+
+
+def _close(observer: BootObserver | None, given: Mapping[str, Fact], boots: list[BootDiagnosis]) -> None:
+    boot = observer.close(given) if observer else None
+    if boot is None:
+        return
+    boots.append(boot)
+    if len(boots) > MAX_BOOTS:
+        del boots[MAX_BOOTS // 2]

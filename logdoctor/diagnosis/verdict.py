@@ -1,0 +1,64 @@
+"""The state of a boot, from its milestones; and what the boot as a whole looks like, as facts for conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from logdoctor.diagnosis.causes import Judged
+from logdoctor.facts.milestones import Milestones
+from logdoctor.model import Fact, FactValue, Role, Severity, Verdict
+
+STALLED_AFTER = 600.0
+"""Seconds of nothing but wait lines before a boot counts as stalled."""
+STALLED_WAITS = 3
+"""Repeated wait lines that count as stalled whatever their stamps say (one comes every 60 s)."""
+
+
+def outcome(milestones: Milestones) -> Verdict:
+    """Return the verdict that the events alone support."""
+    stones = milestones
+    if stones.failed:
+        if stones.ready and stones.ready_line < stones.failure_line:
+            return Verdict.CRASHED
+        return Verdict.FAILED
+    if stones.shutdown:
+        return Verdict.STOPPED
+    if stones.ready:
+        return Verdict.READY
+    if stones.waits >= STALLED_WAITS or (stones.wait_seconds or 0) >= STALLED_AFTER:
+        return Verdict.STALLED
+    if stones.begin or stones.engine or stones.logger_lines:
+        return Verdict.STARTING
+    return Verdict.UNDETERMINED
+
+
+def boot_facts(verdict: Verdict, phase: str, milestones: Milestones) -> dict[str, Fact]:
+    """Return the state of a boot as facts, which signatures may ask for."""
+    values: Mapping[str, FactValue] = {
+        "boot.verdict": verdict.value,
+        "boot.ready": milestones.ready is not None,
+        "boot.failed": verdict in (Verdict.FAILED, Verdict.CRASHED),
+        "boot.phase": phase,
+        "boot.excerpt": milestones.excerpt,
+        "boot.stderr_missing": milestones.stderr_missing,
+    }
+    return {key: Fact(key, value, origin="inferred") for key, value in values.items()}
+
+
+def final(verdict: Verdict, judged: Sequence[Judged], milestones: Milestones) -> Verdict:
+    """Let the findings refine the verdict of the events.
+
+    A fatal error that ended its process is a failure even where no cascade was printed (an excerpt, a lost stream);
+    an error or a warning about a server that is up makes it degraded.
+    """
+    root = next((j for j in judged if j.role is Role.ROOT_CAUSE), None)
+    if verdict in (Verdict.STARTING, Verdict.STALLED, Verdict.UNDETERMINED):
+        if root and root.candidate.signature.severity is Severity.FATAL and root.candidate.weight < 2:
+            return Verdict.FAILED
+        if root and root.candidate.weight == 0:
+            return Verdict.FAILED
+        if milestones.excerpt and verdict is Verdict.STARTING and not milestones.engine:
+            return Verdict.UNDETERMINED if root else verdict
+    if verdict is Verdict.READY and root:
+        return Verdict.DEGRADED
+    return verdict
