@@ -251,13 +251,17 @@ def _choices(*choices: str) -> _Read:
 def _range(reader: _Reader, node: _Node, name: str) -> str:
     text = _text(reader, node, name)
     if reader.strict:
-        from packaging.specifiers import InvalidSpecifier, SpecifierSet
-
-        try:
-            SpecifierSet(text)
-        except InvalidSpecifier:
-            raise reader.bad(node, f"{name}: {text!r} is not a PEP 440 range such as '>=0.17,<0.20'") from None
+        _check_range(reader, node, name, text)
     return text
+
+
+def _check_range(reader: _Reader, node: _Node, name: str, text: str) -> None:
+    from logdoctor.knowledge.releases import parse_range
+
+    try:
+        parse_range(text)
+    except ValueError:
+        raise reader.bad(node, f"{name}: {text!r} is not a version range such as '>=0.17,<0.20'") from None
 
 
 def _pattern(reader: _Reader, node: _Node, name: str) -> str:
@@ -290,7 +294,11 @@ def _value(reader: _Reader, node: _Node, name: str) -> str | int | float | bool:
 
 def _condition(reader: _Reader, node: _Node, name: str) -> Any:
     value = _value(reader, node, name)
-    if reader.strict and isinstance(value, str) and value.startswith("~"):
+    if not reader.strict or not isinstance(value, str):
+        return value
+    if name == "vllm.version" and value[:1] in "<>=!":
+        _check_range(reader, node, name, value)
+    if value.startswith("~"):
         try:  # conditions are searched with `re`
             re.compile(value[1:])
         except re.error as error:

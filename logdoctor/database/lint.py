@@ -154,7 +154,11 @@ def fact_names(signature: Signature, scope: Scope) -> Iterator[str]:
     for remedy in signature.remedies:
         conditions += [("a remedy's when", remedy.when), ("a remedy's not_when", remedy.not_when)]
     for place, keys in conditions:
-        yield from (f"{place}: {key} is not a fact{_meant(key)}" for key in keys if not is_fact_key(key))
+        for key in keys:
+            if not is_fact_key(key):
+                yield f"{place}: {key} is not a fact{_meant(key)}"
+            elif key.startswith("args.") and not lint_remedies.is_argument(key[len("args.") :]):
+                yield f"{place}: {key}: no vLLM release has such an argument"
     for example in (*signature.examples.match, *signature.examples.no_match):
         yield from (f"examples: {key} is not a fact{_meant(key)}" for key in example.facts if not is_fact_key(key))
 

@@ -22,6 +22,15 @@ _ENV_VALUE = re.compile(r"[A-Za-z_]\w*=.*")
 _COMPARISON = re.compile(r"\s*(?:>=|<=|==|!=|>|<)")
 
 
+_NO_FLAGS = frozenset({"model", "model_tag", "subparser", "config"})
+"""Arguments of the printed namespace that are not flags of the tables."""
+
+
+def is_argument(name: str) -> bool:
+    """Return whether some release prints an argument of this name."""
+    return name in _NO_FLAGS or lookup(Kind.FLAG, "--" + name.replace("_", "-")) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class Mention:
     """A flag or a variable that a text names, and the value it gives it (empty when none)."""
