@@ -64,8 +64,8 @@ class FactCollector:
                 self._phases.serve(record, now)
                 self._milestones.serve(record, status)
             return
-        phase = self._phases.observe(record, message, now)
-        self._milestones.observe(record, message, phase, now)
+        self._phases.observe(record, message, now)
+        self._milestones.observe(record, message, self._phases.before_shutdown, now)
         self._keep(self._statements(record, message), record)
 
     def _statements(self, record: Record, message: str) -> Iterator[Statement]:

@@ -15,6 +15,7 @@ from logdoctor.model import ExceptionInfo, Phase, Process, Record
 
 KEPT_FAILURES = 60
 _TEXT = 300
+_NO_TIME = Stamp()
 _TOP_FUNCTIONS = frozenset({"<module>", "_bootstrap", "spawn_main", "_main", "_run_module_as_main"})
 """Where an uncaught exception that ends a process begins its traceback; a thread's or a callback's does not."""
 _NOT_UNCAUGHT = re.compile(r"^(?:Exception ignored in|Exception in thread|--- Logging error ---|Task exception was)")
@@ -173,7 +174,7 @@ class MilestoneTracker:
             if record.level == "INFO" and not self._failures:
                 self._healthy = self._progress
 
-    def _happened(self, event: Event, stamp: Stamp) -> None:
+    def _happened(self, event: Event, stamp: Stamp = _NO_TIME) -> None:
         if event.event == "failure":
             kept = self._after_shutdown if "shutdown" in self._events else self._failures
             if len(kept) < KEPT_FAILURES:
@@ -188,21 +189,20 @@ class MilestoneTracker:
 
     def _uncaught(self, record: Record, message: str, exception: ExceptionInfo, phase: Phase) -> str:
         """Judge a bare traceback: a failure when nothing but the end of its process can follow."""
-        top = exception
-        while top.cause is not None and not exception.frames:
-            top = top.cause
-        ends = not top.frames or top.frames[0].function in _TOP_FUNCTIONS
         if _NOT_UNCAUGHT.match(message) or exception.type.endswith("Warning"):
             return ""
         line, text = exception.line, f"{exception.type}: {exception.message}"[:_TEXT]
         if exception.type in _STOP_EXCEPTIONS:
-            kind = "shutdown" if exception.type == "KeyboardInterrupt" else ""
-            if kind:
-                self._happened(Event(kind, "interrupted", line, record.process, text, phase.value), Stamp())
-            return kind
-        if not ends:
+            if exception.type != "KeyboardInterrupt":
+                return ""
+            self._happened(Event("shutdown", "interrupted", line, record.process, text, phase.value))
+            return "shutdown"
+        if exception.frames and exception.frames[0].function not in _TOP_FUNCTIONS:
             return ""
-        self._happened(Event("failure", "traceback", line, record.process, text, phase.value), Stamp())
+        if "ready" not in self._events and self._events.pop("shutdown", None) is not None:
+            # A front end that fails on its way up first stops its engine as orderly as ever: no one asked it to.
+            self._failures, self._after_shutdown = self._after_shutdown, []
+        self._happened(Event("failure", "traceback", line, record.process, text, phase.value))
         return "failure"
 
     def _once(self, event: Event) -> None:

@@ -38,36 +38,34 @@ MARKERS: tuple[PhaseMarker, ...] = tuple(
         (5, Phase.WEIGHTS, 0, ("Starting to load model", "Loading model from scratch", "Loading weights on ")),
         (6, Phase.KERNEL_SELECTION, 0, (" for NVFP4 GEMM", " MoE backend", " attention backend", " for FP4")),
         (6, Phase.KERNEL_SELECTION, 0, (" backend on V1 engine", " backend for NvFp4 MoE", "LinearKernel for ")),
-        (7, Phase.WEIGHTS, 0, ("% Completed | ", "Loading weights took", "Model loading took", "Checkpoint size:")),
-        (8, Phase.COMPILE, 0, ("Using cache directory:", "Dynamo bytecode transform", "Compiling a graph for")),
-        (8, Phase.COMPILE, 0, ("Directly load the compiled graph", "Directly load AOT compilation", "torch.compile t")),
-        (8, Phase.COMPILE, 0, ("Warming up model for the compilation",)),
-        (9, Phase.PROFILING, 0, ("Initial profiling/warmup run", "Profiling CUDA graph memory")),
-        (
-            9,
-            Phase.PROFILING,
-            0,
-            ("Memory profiling takes", "Warming up Mamba2 SSD", "Encoder cache will be initialized"),
-        ),
-        (10, Phase.KV_CACHE, 0, ("Available KV cache memory:", "KV cache size:", "Maximum concurrency for")),
-        (10, Phase.KV_CACHE, 0, ("for KV Cache as specified by", "GiB for KV cache on node", "GPU blocks:")),
+        (7, Phase.WEIGHTS, 0, ("% Completed | ", "Loading weights took", "Checkpoint size:")),
+        # What follows the weights is the profiling run; where torch.compile is on, it compiles first.
+        (8, Phase.PROFILING, 0, ("Model loading took",)),
+        (9, Phase.COMPILE, 0, ("Using cache directory:", "Dynamo bytecode transform", "Compiling a graph for")),
+        (9, Phase.COMPILE, 0, ("Directly load the compiled graph", "Directly load AOT compilation")),
+        (9, Phase.COMPILE, 0, ("torch.compile t", "Warming up model for the compilation")),
+        (10, Phase.PROFILING, 0, ("Initial profiling/warmup run", "Profiling CUDA graph memory")),
+        (10, Phase.PROFILING, 0, ("Memory profiling takes", "Warming up Mamba2 SSD")),
+        (10, Phase.PROFILING, 0, ("Encoder cache will be initialized",)),
+        (11, Phase.KV_CACHE, 0, ("Available KV cache memory:", "KV cache size:", "Maximum concurrency for")),
+        (11, Phase.KV_CACHE, 0, ("for KV Cache as specified by", "GiB for KV cache on node", "GPU blocks:")),
         # The CPU back end compiles after its KV cache is made.
-        (11, Phase.COMPILE, 10, ("Warming up model for the compilation",)),
-        (12, Phase.GRAPH_CAPTURE, 10, ("Autotuning process starts", "Using FlashInfer autotune cache")),
-        (12, Phase.GRAPH_CAPTURE, 0, ("Capturing CUDA graph", "Graph capturing finished", "Capturing the model for")),
-        (13, Phase.SERVER_START, 0, ("init engine (", "Supported tasks:", "Supported_tasks:", "Available routes are")),
-        (13, Phase.SERVER_START, 0, ("Starting vLLM API server", "Starting vLLM server on", "Started server process")),
-        (13, Phase.SERVER_START, 0, ("Waiting for application startup",)),
-        (14, Phase.SERVING, 0, ("Application startup complete", "Avg generation throughput: ")),
-        (14, Phase.SERVING, 0, ("API server: HTTP server started",)),
-        (15, Phase.SHUTDOWN, 0, ("[shutdown] ", "Shutting down FastAPI HTTP server", "Shutdown initiated (timeout=")),
-        (15, Phase.SHUTDOWN, 0, ("Received KeyboardInterrupt, shutting down", "Waiting for application shutdown")),
+        (12, Phase.COMPILE, 11, ("Warming up model for the compilation",)),
+        (13, Phase.GRAPH_CAPTURE, 11, ("Autotuning process starts", "Using FlashInfer autotune cache")),
+        (13, Phase.GRAPH_CAPTURE, 0, ("Capturing CUDA graph", "Graph capturing finished", "Capturing the model for")),
+        (14, Phase.SERVER_START, 0, ("init engine (", "Supported tasks:", "Supported_tasks:", "Available routes are")),
+        (14, Phase.SERVER_START, 0, ("Starting vLLM API server", "Starting vLLM server on", "Started server process")),
+        (14, Phase.SERVER_START, 0, ("Waiting for application startup",)),
+        (15, Phase.SERVING, 0, ("Application startup complete", "Avg generation throughput: ")),
+        (15, Phase.SERVING, 0, ("API server: HTTP server started",)),
+        (16, Phase.SHUTDOWN, 0, ("[shutdown] ", "Shutting down FastAPI HTTP server", "Shutdown initiated (timeout=")),
+        (16, Phase.SHUTDOWN, 0, ("Received KeyboardInterrupt, shutting down", "Waiting for application shutdown")),
     )
     for literal in literals
 )
 """The markers in the order of a start."""
 
-_SERVING_STEP = 14
+_SERVING_STEP = 15
 
 
 @dataclass(slots=True)
@@ -90,6 +88,8 @@ class PhaseTracker:
         """When the current stretch of the current phase began."""
         self._latest = Stamp()
         self.current = Phase.LAUNCH
+        self.before_shutdown = Phase.LAUNCH
+        """The phase the boot was in, or was in when it began to shut down."""
 
     def observe(self, record: Record, message: str, stamp: Stamp) -> Phase:
         """Give the phase of the record; the boot moves on where the record is a later marker."""
@@ -126,6 +126,8 @@ class PhaseTracker:
             return
         self._close(self._latest)
         self.current = phase
+        if phase is not Phase.SHUTDOWN:
+            self.before_shutdown = phase
         self._entered = self._latest
 
     def _close(self, end: Stamp) -> None:
