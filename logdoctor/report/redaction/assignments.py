@@ -1,0 +1,257 @@
+"""Secrets known by their name: `api_key=…`, `'hf_token': '…'`, `--api-key …`, `Authorization: …`, `?token=…`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .lazy import Pattern
+from .names import kind_of_name, kind_of_query
+from .shapes import is_opaque
+from .spans import Span
+from .values import closing_quote, is_secret_value, line_value, read_value
+
+_KEYWORDS = ("key", "token", "secret", "pass", "pwd", "cred", "auth", "cookie", "dsn", "connection", "salt", "jwt", "sess", "_pat")
+_QUERY_KEYWORDS = ("?", "&")
+_WORD = Pattern("|".join(_KEYWORDS), re.IGNORECASE)
+_NAME_LEFT = Pattern(r"[A-Za-z0-9_.\-]{0,80}$")
+_NAME_RIGHT = Pattern(r"[A-Za-z0-9_.\-]{0,80}")
+_ESCAPED = Pattern(r"\\[nrtbfv]$")
+_AFTER_NAME = Pattern(
+    r"""(?P<quote>\\*["'`])?\]?(?P<sep>[ \t]*(?:=>|:=|=(?!=)|:(?!:))[ \t]*|%3[AaDd](?:%20|\+)*|[ \t]*==[ \t]*(?=["']))"""
+)
+_FLAG_GAP = Pattern(r"""(?:[ \t]+(?:\\\n[ \t]*)?|[ \t]*\\?\n[ \t]*(?:-[ \t]+)?|\\*["'],\s*(?:\\\n)?(?=\\*["'])|\\*["']\s*\n\s*-[ \t]+)(?!-)""")
+_NEXT_LINE = Pattern(r"[ \t]*\r?\n[^\S\n]*(?=\\*[\"'\[(]|[^\s\"'=:]{6,}\s*(?:\n|$))")
+_BLOCK = Pattern(r"[|>][+-]?\d?[ \t]*\n")
+_PAIR = Pattern(r"""["']?\s*,?\s*\n?\s*(?:-\s*)?["']?[Vv]alue["']?\s*[:=]\s*""")
+_SOURCE_LINE = Pattern(r"[,)]\s*(?:#.*)?$|^\s*(?:return|def|if|raise|with|assert|for|while|self\.)\b")
+
+
+def find_assignments(text: str, lower: str) -> Iterator[Span]:
+    """Yield the values of every secret name in `text`."""
+    if not any(word in lower for word in _KEYWORDS) and not any(word in lower for word in _QUERY_KEYWORDS):
+        return
+    done = 0
+    for match in _WORD.finditer(text):
+        if match.start() < done:
+            continue
+        start, end = _name(text, match.start(), match.end())
+        done = max(end, match.end())
+        yield from _judge(text, start, end)
+    yield from _query(text)
+
+
+def _name(text: str, start: int, end: int) -> tuple[int, int]:
+    """Widen a keyword to the name around it; an escape such as `\\n` before it is no part of the name."""
+    left = _NAME_LEFT.search(text, max(0, start - 80), start)
+    right = _NAME_RIGHT.match(text, end)
+    start = left.start() if left else start
+    if start and text[start] in "nrtbfv" and text[start - 1] == "\\":
+        start += 1
+    end = right.end() if right else end
+    while end > start and text[end - 1] in ".-":
+        end -= 1
+    return start, end
+
+
+def _judge(text: str, start: int, end: int) -> Iterator[Span]:
+    """Yield the secrets that belong to the name at `start:end`."""
+    raw = text[start:end]
+    name = raw.lstrip("-.")
+    kind = kind_of_name(name)
+    if not kind:
+        return
+    flag = raw.startswith("-")
+    extents = _extents(text, start, end, name, flag)
+    yield from (Span(*extent, kind) for extent in extents)
+
+
+def _extents(text: str, start: int, end: int, name: str, flag: bool) -> Iterator[tuple[int, int]]:
+    after = _AFTER_NAME.match(text, end)
+    if after:
+        yield from _assigned(text, start, after, name, flag)
+    elif flag and (gap := _FLAG_GAP.match(text, end)):
+        yield from _flag_values(text, gap.end(), name, gap.group())
+    elif pair := _PAIR.match(text, end):
+        yield from read_value(text, pair.end())
+    elif not flag:
+        yield from _prose(text, end, name)
+
+
+def _assigned(text: str, start: int, after: re.Match[str], name: str, flag: bool) -> Iterator[tuple[int, int]]:
+    """Yield the value behind `=` or `:`."""
+    sep, position = after["sep"].strip(), after.end()
+    if sep.startswith("%"):
+        yield from _percent(text, position)
+        return
+    outer = _outer_quote(text, start, after)
+    if (line := _NEXT_LINE.match(text, position)) and not outer:
+        position = line.end()
+    elif sep == ":" and (block := _BLOCK.match(text, position)):
+        yield from _block(text, start, block.end())
+        return
+    opening = text[_line_start(text, start) : start].strip(" \t-")
+    own_line = not opening and "\n" not in text[after.end() : position]
+    bare = not re.match(r"""\\*["'`\[({]|[bru]["']""", text[position : position + 8])
+    if flag and sep == ":":
+        yield from _quoted_in_line(text, position)
+    elif _takes_line(text, position, name, sep, own_line) and bare and not outer:
+        yield from line_value(text, position)
+    else:
+        code = sep == "=" and not flag and name == name.lower()
+        for first, last in read_value(text, position, outer=outer, code=code or _is_source(text, start)):
+            if not bare or _is_likely(text[first:last], name, sep, own_line or bool(after["quote"]) or bool(outer)):
+                yield first, last
+
+
+def _outer_quote(text: str, start: int, after: re.Match[str]) -> str:
+    """Return the quote that was opened right before the name and is still open, else nothing."""
+    if after["quote"]:
+        return ""
+    match = re.search(r"""\\*["'`]$""", text[max(0, start - 5) : start])
+    return match.group() if match else ""
+
+
+def _takes_line(text: str, position: int, name: str, sep: str, own_line: bool) -> bool:
+    """Tell whether a value goes on to the end of the line although it holds blanks."""
+    low = name.lower()
+    if sep == ":" and low.endswith(("cookie", "authorization")):
+        return not re.match(r"(?i)(?:bearer|basic|token)\s", text[position : position + 10])
+    if not own_line:
+        return False
+    if sep == ":":
+        return True
+    end = text.find("\n", position)
+    rest = text[position : len(text) if end == -1 else end]
+    return name.isupper() and not re.search(r"\s(?:vllm|python\S*|docker|podman|exec|nohup|-|&&|\|)|=|\\$|[\"']", rest)
+
+
+def _is_source(text: str, start: int) -> bool:
+    begin = _line_start(text, start)
+    end = text.find("\n", start)
+    return bool(_SOURCE_LINE.search(text[begin : len(text) if end == -1 else end]))
+
+
+def _is_likely(value: str, name: str, sep: str, structured: bool) -> bool:
+    """Tell whether a bare value behind this name can be its secret, and not prose, a number or code."""
+    kind = kind_of_name(name)
+    if re.fullmatch(r"[\d.,]{1,12}%?", value):
+        return kind == "password" or (structured and kind not in ("token", "hf-token", "authorization", "secret"))
+    if kind == "credentials" and value.startswith(("/", "~", "./")):
+        return False
+    if structured or sep == "=":
+        return name.lower() != "auth" or is_opaque(value) or structured
+    return is_opaque(value) or len(value) >= 20
+
+
+_NEXT_LISTED = Pattern(r"""\\*["'],\s*(?=\\*["'](?!-))""")
+_NEXT_WORD = Pattern(r"""["']?[ \t]+(?![-\\|&;<>]|\d?>)""")
+_NO_KEY = Pattern(r"/|[A-Za-z][\w.-]*/[\w.-]+(?:\s|$)|[\w.-]+=|[a-z]{1,20}(?:\s|$)")  # a model, a word, NAME=
+_INVALID = Pattern(r"""value: (\\*["'])""")
+_PERCENT = Pattern(r"""(?:%5[Bb])?(?:%2[27])?((?:(?!%2[267Cc]|%7[Dd]|%5[Dd])[^\s&"'<>#])+)""")
+
+
+def _flag_values(text: str, position: int, name: str, gap: str) -> Iterator[tuple[int, int]]:
+    """Yield the words after a flag; `--api-key` of vLLM takes several."""
+    listed = '"' in gap or "'" in gap
+    for extent in read_value(text, position):
+        yield extent
+        position = extent[1]
+    if "api" not in name.lower():
+        return
+    follower = _NEXT_LISTED if listed else _NEXT_WORD
+    while gone := follower.match(text, position):
+        if not listed and _NO_KEY.match(text, gone.end()):
+            return
+        extents = list(read_value(text, gone.end()))
+        if not extents:
+            return
+        yield from extents
+        position = extents[-1][1]
+
+
+def _quoted_in_line(text: str, position: int) -> Iterator[tuple[int, int]]:
+    """Yield what argparse quotes in `argument --api-key: invalid … value: '…'`."""
+    end = text.find("\n", position)
+    line_end = len(text) if end == -1 else end
+    if quote := _INVALID.search(text, position, line_end):
+        close = closing_quote(text, quote.end(), quote.group(1))
+        yield quote.end(), close if close != -1 else line_end
+
+
+def _percent(text: str, position: int) -> Iterator[tuple[int, int]]:
+    """Yield a percent-encoded value, quoted by %22 or ended by %26, a blank or a quote."""
+    match = _PERCENT.match(text, position)
+    if match and is_secret_value(match.group(1)):
+        yield match.span(1)
+
+
+def _block(text: str, start: int, position: int) -> Iterator[tuple[int, int]]:
+    """Yield the lines of a YAML block scalar: all that are indented deeper than the name."""
+    begin = _line_start(text, start)
+    indent = len(text[begin:start]) - len(text[begin:start].lstrip())
+    while position < len(text):
+        end = text.find("\n", position)
+        end = len(text) if end == -1 else end
+        line = text[position:end]
+        if line.strip() and len(line) - len(line.lstrip()) <= indent:
+            return
+        yield from line_value(text, position)
+        position = end + 1
+
+
+_PROSE = Pattern(
+    r"(?i)(?: (?:is|was|are|were|provided|given|used|value|set to|equals|header)){0,3}[ \t]*[:=]?[ \t]*"
+)
+_REPORTED = Pattern(r"(?:[^\n]{0,160}\n){1,3}?[^\n]{0,200}?\binput_value=(?=\\*[\"'\[{(])")
+
+
+def _prose(text: str, end: int, name: str) -> Iterator[tuple[int, int]]:
+    """Yield an opaque word after `password is`, `API key provided:`, or pydantic's input value for the field."""
+    gap = _PROSE.match(text, end)
+    if gap and gap.end() > end:
+        for first, last in read_value(text, gap.end()):
+            quoted = text[gap.end()] in "\"'`\\"
+            if is_opaque(text[first:last]) or (quoted and gap.group().strip() and " " not in text[first:last]):
+                yield first, last
+    if name == name.lower() and text[end : end + 1] == "\n" and (match := _REPORTED.match(text, end)):
+        yield from read_value(text, match.end())
+
+
+_PARAMETER = Pattern(r"[?&;]((?:amp;)?[A-Za-z][\w.\-\[\]%]{0,60})=([^&\s\"'<>#`\\]+)")
+
+
+def _query(text: str) -> Iterator[Span]:
+    """Yield the secrets in the query strings of URLs and access lines."""
+    if "?" not in text and "&" not in text:
+        return
+    for match in _PARAMETER.finditer(text):
+        kind = kind_of_query(match.group(1).removeprefix("amp;").replace("%5F", "_").replace("%5f", "_").replace("%2D", "-"))
+        if kind and is_secret_value(match.group(2)):
+            yield Span(match.start(2), match.end(2), kind)
+
+
+# "API key", "access token", "connection string": names of two words in prose and messages.
+_SPOKEN = Pattern(
+    r"(?i)\b((?:api|access|secret|private|auth(?:entication|orization)?|account|license|hub|security) (?:key|token)s?"
+    r"|connection string|hf token|hugging ?face token)\b"
+)
+
+
+def find_spoken(text: str, lower: str) -> Iterator[Span]:
+    """Yield secrets that prose announces: `Incorrect API key provided: …`."""
+    if " key" not in lower and " token" not in lower and " string" not in lower:
+        return
+    for match in _SPOKEN.finditer(text):
+        name = match.group(1).lower().replace(" ", "_")
+        kind = kind_of_name(name) or "secret"
+        after = _AFTER_NAME.match(text, match.end())
+        extents = read_value(text, after.end()) if after else _prose(text, match.end(), name)
+        for first, last in extents:
+            quoted = text[first - 1] in "\"'`"
+            if quoted or is_opaque(text[first:last]) or last - first >= 20:
+                yield Span(first, last, kind)
+
+
+def _line_start(text: str, position: int) -> int:
+    return text.rfind("\n", 0, position) + 1

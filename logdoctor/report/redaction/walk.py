@@ -1,0 +1,153 @@
+"""Redaction of a whole diagnosis: every text of every boot, with one redactor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from logdoctor.model import (
+    BootDiagnosis,
+    Budget,
+    BudgetPart,
+    Diagnosis,
+    Evidence,
+    Fact,
+    FactValue,
+    Finding,
+    Launch,
+    Remedy,
+)
+
+from .names import kind_of_name
+from .redactor import Redactor
+
+
+def redact(diagnosis: Diagnosis, *, keep_hosts: bool = False) -> Diagnosis:
+    """Return `diagnosis` without secrets; redacting twice gives the same as once.
+
+    `keep_hosts` leaves host names, IP and MAC addresses and GPU UUIDs readable; nothing keeps secrets. References, ids,
+    fingerprints and time stamps are the tool's own words and stay as they are.
+    """
+    redactor = Redactor(keep_hosts=keep_hosts)
+    learner = _Walk(redactor, learning=True)
+    learner.diagnosis(diagnosis)
+    redactor.learn(*learner.texts)
+    done = _Walk(redactor).diagnosis(diagnosis)
+    counts = dict(diagnosis.redactions)
+    for kind, count in redactor.counts.items():
+        counts[kind] = counts.get(kind, 0) + count
+    return replace(done, redactions=dict(sorted(counts.items())))
+
+
+class _Walk:
+    """Walks a diagnosis; when `learning` it collects the texts and returns them unchanged."""
+
+    def __init__(self, redactor: Redactor, *, learning: bool = False) -> None:
+        self.redactor = redactor
+        self.learning = learning
+        self.texts: list[str] = []
+
+    def text(self, text: str) -> str:
+        if self.learning:
+            self.texts.append(text)
+            return text
+        return self.redactor.text(text)
+
+    def all(self, texts: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(self.text(text) for text in texts)
+
+    def diagnosis(self, diagnosis: Diagnosis) -> Diagnosis:
+        return replace(
+            diagnosis,
+            summary=self.text(diagnosis.summary),
+            boots=tuple(self.boot(boot) for boot in diagnosis.boots),
+            launch=diagnosis.launch and self.launch(diagnosis.launch),
+            source=self.text(diagnosis.source),
+            notes=self.all(diagnosis.notes),
+        )
+
+    def boot(self, boot: BootDiagnosis) -> BootDiagnosis:
+        return replace(
+            boot,
+            facts=self.facts(boot.facts),
+            summary=self.text(boot.summary),
+            findings=tuple(self.finding(finding) for finding in boot.findings),
+            budget=boot.budget and self.budget(boot.budget),
+            notes=self.all(boot.notes),
+        )
+
+    def facts(self, facts: Mapping[str, Fact]) -> dict[str, Fact]:
+        return {
+            key: replace(fact, value=self.fact_value(fact.key, fact.value), process=self.text(fact.process))
+            for key, fact in facts.items()
+        }
+
+    def fact_value(self, key: str, value: FactValue) -> FactValue:
+        """Redact a fact by its key as well as by its text; numbers are secret only as passwords and keys."""
+        if isinstance(value, tuple):
+            return tuple(str(self.fact_value(key, part)) for part in value)
+        if isinstance(value, str):
+            return self.setting(key, value)
+        if not isinstance(value, bool) and kind_of_name(key.rpartition(".")[2]) in ("password", "api-key"):
+            return self.setting(key, str(value))
+        return value
+
+    def setting(self, key: str, value: str) -> str:
+        """Redact the text of a setting; its name tells as much as its text."""
+        name = key.rpartition(".")[2]
+        if kind_of_name(name) or name.lower() in ("name", "hostname", "host"):
+            if self.learning:
+                self.redactor.value(key, value)
+                return value
+            return self.redactor.value(key, value)
+        return self.text(value)
+
+    def finding(self, finding: Finding) -> Finding:
+        return replace(
+            finding,
+            title=self.text(finding.title),
+            cause=self.text(finding.cause),
+            evidence=tuple(self.evidence(evidence) for evidence in finding.evidence),
+            ranks=self.all(finding.ranks),
+            remedies=tuple(self.remedy(remedy) for remedy in finding.remedies),
+            verify=self.text(finding.verify),
+            conditional=self.all(finding.conditional),
+        )
+
+    def evidence(self, evidence: Evidence) -> Evidence:
+        """Redact a line with the lines around it as one text: a secret may be cut by their ends."""
+        lines = (*evidence.before, evidence.text, *evidence.after)
+        joined = self.text("\n".join(lines))
+        parts = list(_split_like(joined, lines))
+        at = len(evidence.before)
+        return replace(
+            evidence,
+            process=self.text(evidence.process),
+            before=tuple(parts[:at]),
+            text=parts[at],
+            after=tuple(parts[at + 1 :]),
+        )
+
+    def remedy(self, remedy: Remedy) -> Remedy:
+        return replace(
+            remedy,
+            summary=self.text(remedy.summary),
+            command=self.text(remedy.command),
+            condition=self.text(remedy.condition),
+        )
+
+    def budget(self, budget: Budget) -> Budget:
+        parts = tuple(BudgetPart(self.text(part.name), part.gib, part.line) for part in budget.parts)
+        return replace(budget, parts=parts, note=self.text(budget.note))
+
+    def launch(self, launch: Launch) -> Launch:
+        return Launch(self.text(launch.original), self.text(launch.corrected), self.all(launch.unknown))
+
+
+def _split_like(text: str, lines: tuple[str, ...]) -> Iterator[str]:
+    """Split a redacted text back into the parts that it was joined from: redaction keeps every line end."""
+    rest = text.split("\n")
+    for line in lines:
+        count = line.count("\n") + 1
+        yield "\n".join(rest[:count])
+        rest = rest[count:]

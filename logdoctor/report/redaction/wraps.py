@@ -1,0 +1,96 @@
+"""Secrets that a line break cuts in pieces: the text without its breaks, and the way back.
+
+Terminals, mails and log viewers wrap in mid-word; loggers repeat their prefix on every line. Detectors run once more on
+the text as it was before; what they find across a break becomes one span for each line.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+
+from .lazy import Pattern
+from .spans import Span
+
+# A break, and what belongs to the next line's transport and not to its text.
+_BREAK = Pattern(
+    r"[ \t]*\\?\r?\n(?:[\w.-]{1,40} {1,20}\| )?(?:\d{4}-\d\d-\d\dT[\d:.,]{8,20}(?:Z|[+-]\d\d:?\d\d)? (?:std(?:out|err) [FP] )?)?"
+    r"(?:\((?:[A-Z]\w* )?pid=\d{1,9}[^)\n]{0,80}\) )*(?:(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d \[[^\]\n]{1,120}\] ?)?"
+    r"[ \t>|│]*"
+)
+# How a line begins that continues nothing.
+_FRESH = Pattern(
+    r"(?:DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL|FATAL|Traceback|File|During|The|raise|return|from|import|self|def|class|with|if|for)\b"
+    r"|[\w.\-]{1,60}(?:=(?=[^\s=\"'])|:(?=\s))|--\w|-\w\b|[(\[{#$]|\d{4}-\d\d|\d\d[-:/]\d\d|[a-z]+\s+[a-z]|[A-Z][a-z]+\s|\w+\("
+)
+
+
+class Joined:
+    """A text without its line breaks, with the places of the breaks."""
+
+    def __init__(self, text: str) -> None:
+        self.source = text
+        matches = list(_BREAK.finditer(text))
+        self._starts = [match.start() for match in matches]
+        self._ends = [match.end() for match in matches]
+        bounds = zip([0, *self._ends], [*self._starts, len(text)], strict=True)
+        parts = [text[start:end] for start, end in bounds]
+        self.text = "".join(parts)
+        self._offsets: list[int] = []
+        for part in parts[:-1]:
+            self._offsets.append((self._offsets[-1] if self._offsets else 0) + len(part))
+
+    def crossed(self, start: int, end: int) -> list[int]:
+        """Return the offsets of the breaks strictly inside `start:end` of the joined text."""
+        return self._offsets[bisect_right(self._offsets, start) : bisect_left(self._offsets, end)]
+
+    def place(self, offset: int) -> int:
+        """Return where in the source the joined text's `offset` ends: before a break, not behind it."""
+        index = bisect_left(self._offsets, offset)
+        return offset + (self._ends[index - 1] - self._offsets[index - 1] if index else 0)
+
+    def offset(self, place: int) -> int:
+        """Return the offset in the joined text of a place in the source."""
+        index = bisect_right(self._starts, place)
+        if not index:
+            return place
+        return self._offsets[index - 1] + max(0, place - self._ends[index - 1])
+
+    def pieces(self, span: Span) -> Iterator[Span]:
+        """Yield a span of the joined text as one span of the source for each line, all with the value of the whole."""
+        cuts = [span.start, *self.crossed(span.start, span.end), span.end]
+        value = span.value or self.text[span.start : span.end]
+        for start, end in zip(cuts, cuts[1:], strict=False):
+            shift = bisect_right(self._offsets, start)
+            place = start + (self._ends[shift - 1] - self._offsets[shift - 1] if shift else 0)
+            yield Span(place, place + end - start, span.kind, value)
+
+
+def cut_spans(joined: Joined, spans: list[Span], whole: list[Span]) -> Iterator[Span]:
+    """Yield the pieces of those `spans` of the joined text that cross a break; `whole` was found in the source itself."""
+    ends = {span.end for span in whole}
+    for span in spans:
+        crossed = joined.crossed(span.start, span.end)
+        end = next((offset for offset in crossed if not _continues(joined, offset, span, ends)), span.end)
+        if crossed and end > crossed[0]:
+            yield from joined.pieces(Span(span.start, end, span.kind))
+
+
+def line_spans(joined: Joined, spans: list[Span]) -> Iterator[Span]:
+    """Yield spans of the source with those that cross a break cut into one for each line."""
+    for span in spans:
+        start, end = joined.offset(span.start), joined.offset(span.end)
+        if "\n" in joined.source[span.start : span.end]:
+            yield from joined.pieces(Span(start, end, span.kind, span.value))
+        else:
+            yield span
+
+
+def _continues(joined: Joined, offset: int, span: Span, ends: set[int]) -> bool:
+    """Tell whether the text after the break at `offset` belongs to the secret that began before it."""
+    quote = joined.text[span.end : span.end + 1]
+    if quote in ("'", '"') and quote in joined.text[max(0, span.start - 16) : span.start]:
+        return True  # a closing quote stands behind it
+    if joined.place(offset) not in ends:
+        return True  # the piece before the break is no secret by itself: the rest made it one
+    return not _FRESH.match(joined.text[offset : offset + 80])
