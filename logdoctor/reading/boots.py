@@ -1,0 +1,190 @@
+"""Cut the records into boots: one start of a server each.
+
+A boot begins at its banner, or at the import lines just before it, or - where a start dies before any banner - at the
+first import line after the last one's end. Child processes print import lines too, so those wait until what follows
+them tells whose they were. Several services in one stream have boots of their own.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+
+from logdoctor.model import Record
+from logdoctor.reading.recognition import (
+    is_banner,
+    is_exit_line,
+    is_image_banner,
+    is_import_line,
+    is_last_word,
+    is_prelude,
+    looks_like_vllm,
+)
+
+_MAX_PENDING = 400
+_SETTLED = 40
+"""Records after which a boot without a banner is taken for the rest of an earlier one."""
+_KEEP_HEAD, _KEEP_TAIL = 4000, 4000
+"""Records kept of a service that has to wait for its turn."""
+_KEEP_FOREIGN = 400
+
+
+def cut_boots(records: Iterable[tuple[str, Record]]) -> Iterator[tuple[int, Record]]:
+    """Number the boots from 1; all records of a boot come before any of the next.
+
+    Records of one service stream through. When more services write into the log, the first that is a vLLM server
+    streams and the others wait; services that are no vLLM are left out unless there is nothing else.
+    """
+    leading: str | None = None
+    cutter = _Cutter(1)
+    held: dict[str, _Held] = {}
+    nameless: list[Record] = []
+    recent = ""
+    for source, record in records:
+        if source == "" and leading is None and not held:
+            # A plain log: by far the most frequent case.
+            leading = ""
+        if source == leading or (source == "" and recent == leading):
+            yield from cutter.take(record)
+            recent = recent if source == "" else source
+            continue
+        if source == "":
+            if recent in held:
+                held[recent].add(record)
+            else:
+                nameless.append(record)
+            continue
+        recent = source
+        if leading == "" and not held and not cutter.substantial:
+            # What came before the first named service was the transport's own.
+            leading = None
+        waiting = held.setdefault(source, _Held())
+        waiting.add(record)
+        if leading is None and waiting.vllm:
+            leading = source
+            for earlier in held.pop(source).records():
+                yield from cutter.take(earlier)
+    yield from cutter.end()
+    boots = cutter.index
+    servers = [waiting for waiting in held.values() if waiting.vllm]
+    if not servers and leading is None:
+        servers = list(held.values())
+    for waiting in servers:
+        following = _Cutter(boots + 1 if cutter.used else 1)
+        for record in waiting.records():
+            yield from following.take(record)
+        yield from following.end()
+        boots, cutter = following.index, following
+
+
+class _Held:
+    """The records of a service that waits; the middle of a long log goes, its warnings and errors stay."""
+
+    def __init__(self) -> None:
+        self.vllm = False
+        self._head: list[Record] = []
+        self._loud: list[Record] = []
+        self._tail: deque[Record] = deque(maxlen=_KEEP_TAIL)
+
+    def add(self, record: Record) -> None:
+        if not self.vllm:
+            self.vllm = looks_like_vllm(record)
+        if len(self._head) < (_KEEP_HEAD if self.vllm else _KEEP_FOREIGN):
+            self._head.append(record)
+        else:
+            if len(self._tail) == _KEEP_TAIL:
+                oldest = self._tail[0]
+                if len(self._loud) < _KEEP_HEAD and (oldest.exception or oldest.level in ("WARNING", "ERROR", "CRITICAL")):
+                    self._loud.append(oldest)
+            self._tail.append(record)
+
+    def records(self) -> Iterator[Record]:
+        yield from self._head
+        yield from self._loud
+        yield from self._tail
+
+
+class _Cutter:
+    """Cuts the records of one service."""
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+        self.used = False
+        self._banners: set[str] = set()
+        self._records = 0
+        self._ended = False
+        self._gone = False
+        self.substantial = False
+        self._pending: list[Record] = []
+
+    def take(self, record: Record) -> Iterator[tuple[int, Record]]:
+        """Take the next record; give out those whose boot is known."""
+        if self._pending:
+            if is_import_line(record) and not is_import_line(self._pending[-1]):
+                yield from self._flush()
+            elif is_banner(record):
+                yield from self._banner(record)
+                return
+            elif is_prelude(record) and len(self._pending) < _MAX_PENDING:
+                self._pending.append(record)
+                return
+            else:
+                yield from self._settle(record)
+                return
+        if is_import_line(record) or is_image_banner(record):
+            self._pending.append(record)
+        elif is_banner(record):
+            yield from self._banner(record)
+        else:
+            yield from self._settle(record)
+
+    def _banner(self, record: Record) -> Iterator[tuple[int, Record]]:
+        name = record.process.name
+        copy = name.startswith("ApiServer") and name not in self._banners
+        if self._ended or self._gone or (self._banners and not copy) or (not self._banners and self.substantial):
+            self._next()
+        yield from self._flush()
+        self._banners.add(name)
+        yield self._emit(record)
+
+    def _settle(self, record: Record) -> Iterator[tuple[int, Record]]:
+        """A record that is neither import line nor banner: it decides whose the waiting lines were."""
+        last = is_last_word(record)
+        begins = bool(self._pending) and self._ended and (last or record.process.role == "api")
+        image = bool(self._pending) and is_image_banner(self._pending[0]) and (self._banners or self.substantial)
+        if self._gone or begins or image:
+            self._next()
+        yield from self._flush()
+        yield self._emit(record)
+        self._ended = self._ended or last
+        self._gone = self._gone or is_exit_line(record)
+
+    def end(self) -> Iterator[tuple[int, Record]]:
+        """Give out what still waits: after an end, import lines are a new start that has just begun."""
+        if self._pending and (self._ended or self._gone):
+            self._next()
+        yield from self._flush()
+
+    def _next(self) -> None:
+        if self.used:
+            self.index += 1
+        self._banners = set()
+        self._records = 0
+        self._ended = self._gone = self.substantial = False
+
+    def _flush(self) -> Iterator[tuple[int, Record]]:
+        if self._pending:
+            pending, self._pending = self._pending, []
+            for record in pending:
+                yield self._emit(record)
+
+    def _emit(self, record: Record) -> tuple[int, Record]:
+        self.used = True
+        self._records += 1
+        if not self.substantial:
+            self.substantial = (
+                record.process.role in ("engine", "worker", "coordinator", "ray")
+                or record.exception is not None
+                or (bool(record.level) and not is_prelude(record) and self._records > _SETTLED)
+            )
+        return self.index, record
