@@ -174,7 +174,7 @@ def in_words(conditions: Conditions) -> tuple[str, ...]:
 
 def _wanted(wanted: ConditionValue | tuple[ConditionValue, ...]) -> str:
     if isinstance(wanted, tuple):
-        return " or ".join(map(_wanted, wanted))
+        return " or ".join(map(_wanted, wanted)).replace(" or is ", " or ")
     if wanted in ("set", "unset"):
         return f"is {'not ' if wanted == 'unset' else ''}set"
     if isinstance(wanted, bool):
@@ -254,8 +254,8 @@ def to_markdown(page: ExplainPage) -> str:
 
 def escaped(text: str) -> str:
     """Return text that Markdown shows as it is."""
-    text = re.sub(r"[\\`*<>\[\]|~]|(?<![^\W_])_|_(?![^\W_])", r"\\\g<0>", text)
-    return re.sub(r"^(\s*)([#+-]|\d+(?=[.)]))", r"\1\\\2", text)
+    text = re.sub(r"[\\`*<>\[\]|~&]|(?<![^\W_])_|_(?![^\W_])", r"\\\g<0>", text)
+    return re.sub(r"^(\s*\d*)(?:(?<!\d)([#+-])|(?<=\d)([.)]))", r"\1\\\2\3", text)
 
 
 def fenced(text: str) -> str:
