@@ -1,6 +1,6 @@
 """Reading: from the bytes of a log to the records of its boots. Knows vLLM's shapes, nothing of its problems.
 
-    open_runs ─▶ runs of bytes ─ read_lines ─▶ lines without envelopes ─ read_records ─▶ (boot, record)
+open_runs ─▶ runs of bytes ─ read_lines ─▶ lines without envelopes ─ read_records ─▶ (boot, record)
 """
 
 from __future__ import annotations

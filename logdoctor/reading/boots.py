@@ -94,7 +94,8 @@ class _Held:
         else:
             if len(self._tail) == _KEEP_TAIL:
                 oldest = self._tail[0]
-                if len(self._loud) < _KEEP_HEAD and (oldest.exception or oldest.level in ("WARNING", "ERROR", "CRITICAL")):
+                loud = oldest.exception or oldest.level in ("WARNING", "ERROR", "CRITICAL")
+                if loud and len(self._loud) < _KEEP_HEAD:
                     self._loud.append(oldest)
             self._tail.append(record)
 

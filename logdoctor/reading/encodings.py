@@ -62,7 +62,8 @@ class Utf8Stream:
         try:
             data.decode("utf-8")
         except UnicodeDecodeError as error:
-            if not final and error.end == len(data) and len(data) - error.start < 4 and "unexpected end" in error.reason:
+            begun = "unexpected end" in error.reason and error.end == len(data) and len(data) - error.start < 4
+            if begun and not final:
                 self._held = data[error.start :]
                 return data[: error.start]
             return self._replaced(data, final=final)

@@ -24,7 +24,13 @@ OTHER_LOGGERS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
     # Python's logging without a format: `WARNING:root:text`
     ("DIWEC", ":", re.compile(r"(?P<level>DEBUG|INFO|WARNING|ERROR|CRITICAL):[\w.]{1,100}:")),
     # PyTorch C++: `[W1130 09:00:00.123456789 utils.cpp:68] Warning: text`
-    ("[", "] ", re.compile(r"\[(?P<level>[IWEF])(?P<time>\d{4} \d\d:\d\d:\d\d\.\d{3,9}) (?P<file>[\w./+-]{1,200}):(?P<line>\d+)\] ?")),
+    (
+        "[",
+        "] ",
+        re.compile(
+            r"\[(?P<level>[IWEF])(?P<time>\d{4} \d\d:\d\d:\d\d\.\d{3,9}) (?P<file>[\w./+-]{1,200}):(?P<line>\d+)\] ?"
+        ),
+    ),
     # PyTorch Python: `W1130 09:33:41.579000 9189 torch/utils/cpp_extension.py:118] text`
     (
         "IWEF",
@@ -44,7 +50,11 @@ OTHER_LOGGERS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
         ),
     ),
     # Python's warnings: `/path/file.py:123: FutureWarning: text`
-    ("", "Warning: ", re.compile(r"(?P<file>[^\s:'\"][^:\n'\"]{0,300}|sys|<[^>\n]{1,100}>):(?P<line>\d+): (?P<kind>\w*Warning): ")),
+    (
+        "",
+        "Warning: ",
+        re.compile(r"(?P<file>[^\s:'\"][^:\n'\"]{0,300}|sys|<[^>\n]{1,100}>):(?P<line>\d+): (?P<kind>\w*Warning): "),
+    ),
     # Ray: `2026-11-30 09:22:01,123\tINFO worker.py:1843 -- text`; FlashInfer: `DATE - INFO - autotuner.py:256 - text`;
     # loguru: `DATE | INFO     | module:function:12 - text`; logging's usual `DATE - name - LEVEL - text`
     (

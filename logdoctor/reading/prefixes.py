@@ -33,10 +33,13 @@ class Head(NamedTuple):
     """The message behind the head; holds line ends when the head's format escapes them (JSON)."""
 
 
-_LOG = re.compile(r"(DEBUG|INFO|WARNING|ERROR|CRITICAL) (\d\d-\d\d \d\d:\d\d:\d\d) \[?([^\]:\s\[][^\]:\n]{0,200}):(\d{1,6})\] ?")
+_LOG = re.compile(
+    r"(DEBUG|INFO|WARNING|ERROR|CRITICAL) (\d\d-\d\d \d\d:\d\d:\d\d) \[?([^\]:\s\[][^\]:\n]{0,200}):(\d{1,6})\] ?"
+)
 _LOG_INSIDE = re.compile(r"(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d \[")
 _PROCESS = re.compile(
-    r"\((?:(?P<name>[A-Za-z_][\w .:/+-]{0,80}?)(?: rank=(?P<rank>\d+))? )?pid=(?P<pid>\d+)(?:, ip=(?P<ip>[^)\s]{1,64}))?\) ?"
+    r"\((?:(?P<name>[A-Za-z_][\w .:/+-]{0,80}?)(?: rank=(?P<rank>\d+))? )?pid=(?P<pid>\d+)"
+    r"(?:, ip=(?P<ip>[^)\s]{1,64}))?\) ?"
     r"|\((?P<system>raylet|autoscaler|scheduler)(?:, ip=(?P<at>[^)\s]{1,64})| \+[\w.]{1,20})?\) ?"
     r"|\[(?:rank|default)(?P<torch>\d+)\]:[ ]?"
 )
@@ -173,8 +176,8 @@ def _other(rest: str, process: Process, key: str) -> Head | None:
             if found.get("kind"):  # a Python warning: an absolute path says more about the machine than the fault
                 file = file.rsplit("/", 1)[-1]
             start = match.start("kind") if found.get("kind") else match.end()
-            level = level_of(found.get("level") or "WARNING")
-            return Head(process, key, OWN, level, found.get("time") or "", file, int(found.get("line") or 0), rest[start:])
+            level, time = level_of(found.get("level") or "WARNING"), found.get("time") or ""
+            return Head(process, key, OWN, level, time, file, int(found.get("line") or 0), rest[start:])
     return None
 
 
@@ -201,6 +204,12 @@ def _json(rest: str, process: Process, key: str) -> Head | None:
             text = f"{text}\n{field(extra)}"
     line = field("lineno")
     return Head(
-        process, key, OWN, level_of(field("levelname")), field("asctime"), field("filename"),
-        int(line) if line.isdigit() else 0, text,
+        process,
+        key,
+        OWN,
+        level_of(field("levelname")),
+        field("asctime"),
+        field("filename"),
+        int(line) if line.isdigit() else 0,
+        text,
     )

@@ -13,7 +13,7 @@ _BANNERS = ("vLLM API server version ", "vLLM server version ")
 
 # Written by any vLLM process while it is imported, before it has a name.
 _PRELUDE_FILES = frozenset(
-    {"importing.py", "interface.py", "__init__.py", "serve.py", "main.py", "envs.py", "argparse_utils.py", "scalar_type.py"}
+    "importing.py interface.py __init__.py serve.py main.py envs.py argparse_utils.py scalar_type.py".split()
 )
 _IMPORT_FILES = frozenset({"importing.py", "platforms/__init__.py"})
 _PLATFORM = ("Automatically detected platform", "No platform detected", "Checking if ", "Confirmed ")
@@ -41,10 +41,7 @@ def is_banner(record: Record) -> bool:
     """Whether the record is the server's banner: its name and version in one line, or the logo over five."""
     if record.level != "INFO" or record.quoted:
         return False
-    for _, text in record.lines[:8]:
-        if text.startswith(_BANNERS) or ("█" in text and _LOGO.search(text)):
-            return True
-    return False
+    return any(text.startswith(_BANNERS) or ("█" in text and _LOGO.search(text)) for _, text in record.lines[:8])
 
 
 def is_image_banner(record: Record) -> bool:

@@ -23,6 +23,8 @@ MAX_WAITING = 2048
 MAX_LINES, MAX_TAIL = 1000, 200
 MAX_CHARACTERS = 1 << 20
 _MAX_SLOTS = 1024
+_NEAR = 200
+"""Lines of other processes that may stand between two lines of a record without heads."""
 
 _CHILD = re.compile(r"Process (\S{1,80}):\s*$")
 _USAGE = re.compile(r"usage: \S|[\w./-]{1,80}: error: ")
@@ -41,10 +43,11 @@ def group(lines: Iterable[Line]) -> Iterator[tuple[str, Record]]:
     """The records of all sources, each with the name of its source, in the order of their first lines."""
     slots: dict[tuple[str, str, str], _Slot] = {}
     waiting: deque[_Open] = deque()
-    last = 0
+    last = epoch = 0
     for line in lines:
         head = split_head(line.text)
-        gap = line.number > last + 1
+        if line.number > last + 1:
+            epoch += 1
         if line.number > last:
             last = line.number
         key = line.source, line.stream, head.key
@@ -53,7 +56,7 @@ def group(lines: Iterable[Line]) -> Iterator[tuple[str, Record]]:
             if len(slots) > _MAX_SLOTS:
                 slots = {key: slot for key, slot in slots.items() if slot.alive}
             slot = slots[key] = _Slot()
-        opened = slot.take(line, head, gap)
+        opened = slot.take(line, head, epoch)
         if opened is not None:
             waiting.append(opened)
             if opened.file.endswith(".rs"):
@@ -86,29 +89,34 @@ class _Slot:
             self.bare.closed = True
         self.bare = record
 
-    def take(self, line: Line, head: Head, gap: bool) -> _Open | None:
-        """Add a line to the record that it continues, or return the new record that it opens."""
+    def take(self, line: Line, head: Head, epoch: int) -> _Open | None:
+        """Add a line to the record that it continues, or return the new record that it opens.
+
+        `epoch` counts the places where lines of the input were left out.
+        """
         if head.form is LOGGER:
             record = self.log
             if record is not None and not record.closed:
-                if record.same_head(head) and record.goes_on(head.text, gap):
-                    record.more = line.more
+                if record.same_head(head) and record.goes_on(head.text, record.epoch != epoch):
+                    record.more, record.epoch = line.more, epoch
                     record.add(line.number, head.text)
                     return None
                 record.closed = True
             self.interrupt()
-            self.log = opened = _Open(line, head)
+            self.log = opened = _Open(line, head, epoch)
             return opened
         if head.form is OWN:
             if self.log is not None:
                 self.log.closed = True
                 self.log = None
             self.interrupt()
-            self.bare = opened = _Open(line, head)
+            self.bare = opened = _Open(line, head, epoch)
             return opened
         record = self.bare
         if record is not None and not record.closed:
-            if record.takes_bare(head, gap):
+            far = record.epoch != epoch or line.number > record.last + _NEAR
+            if record.takes_bare(head, far):
+                record.epoch = epoch
                 record.add(line.number, head.text)
                 return None
             if not head.text.strip():
@@ -116,7 +124,7 @@ class _Slot:
             record.closed = True
         elif not head.text.strip():
             return None
-        self.bare = opened = _Open(line, head)
+        self.bare = opened = _Open(line, head, epoch)
         return opened
 
     def interrupt(self) -> None:
@@ -131,14 +139,14 @@ class _Open:
     """A record that may still grow."""
 
     __slots__ = (
-        "characters", "closed", "cut", "file", "file_line", "form", "kind", "level", "lines", "more", "outer_time",
+        "characters", "closed", "cut", "epoch", "file", "file_line", "form", "kind", "last", "level", "lines", "more", "outer_time",
         "process", "quoted", "reader", "source", "stream", "tail", "time",
     )  # fmt: skip
 
-    def __init__(self, line: Line, head: Head) -> None:
+    def __init__(self, line: Line, head: Head, epoch: int) -> None:
         text = head.text
         process = head.process
-        self.form = head.form
+        self.form, self.epoch = head.form, epoch
         self.kind = ""
         self.level, self.time, self.file, self.file_line = head.level, head.time, head.file, head.line
         self.source, self.stream, self.outer_time = line.source, line.stream, line.time
@@ -193,10 +201,12 @@ class _Open:
             return True
         if gap:
             return False
-        return not text.strip() or text[0] in " \t" or begins_traceback(text) or self.lines[-1][1].rstrip().endswith(":")
+        if not text.strip() or text[0] in " \t" or begins_traceback(text):
+            return True
+        return self.lines[-1][1].rstrip().endswith(":")
 
     def takes_bare(self, head: Head, gap: bool) -> bool:
-        """Whether a line without a head continues this record."""
+        """Whether a line without a head continues this record; `gap` when lines are missing or many lie between."""
         text = head.text
         if self.reader is not None and self.reader.accepts(text, gap=gap, named=head.process is not NOBODY):
             return True
@@ -205,7 +215,7 @@ class _Open:
         if self.kind == "usage":
             return not FOREIGN.match(text) or ": error: " in text
         if begins_traceback(text):
-            return self.kind == "child" or (self.form is OWN and self.level in ("ERROR", "CRITICAL", "WARNING"))
+            return self.kind == "child" or (self.form is OWN and self.level in ("ERROR", "CRITICAL"))
         if self.form is OWN and self.level == "WARNING" and len(self.lines) > 1:
             return False  # a Python warning shows one source line
         return self.kind != "bar" and (text[0] in " \t" or text.startswith(TAILS))
@@ -215,6 +225,7 @@ class _Open:
             self.reader = self._reader_for(text)
         if self.reader is not None:
             self.reader.feed(number, text)
+        self.last = number
         self.characters += len(text)
         if len(self.lines) < MAX_LINES and (self.characters <= MAX_CHARACTERS or not self.lines):
             self.lines.append((number, text))

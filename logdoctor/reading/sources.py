@@ -55,7 +55,8 @@ class InputRuns:
         """Remarks about the input for the reader of the report; complete once the iteration has ended."""
         notes = list(self._remarks)
         if self._undecodable:
-            notes.append(f"{self._undecodable} characters were not valid UTF-8 and are shown as \N{REPLACEMENT CHARACTER}.")
+            shown = "\N{REPLACEMENT CHARACTER}"
+            notes.append(f"{self._undecodable} characters were not valid UTF-8 and are shown as {shown}.")
         if self._nuls:
             notes.append(f"{self._nuls} NUL bytes were left out.")
         return tuple(notes)

@@ -15,7 +15,9 @@ _CONNECTORS = (
 )
 _FRAME = re.compile(r'\s*File "([^"\n]{1,1000})", line (\d{1,9})(?:, in (.+))?')
 _FINAL = re.compile(r"([A-Za-z_][\w.]{0,200}(?:\.<locals>\.[\w.]{1,100})?)(?:: ?(.*))?$", re.S)
-_ERROR_WORD = re.compile(r"(?:Error|Exception|Exit|Interrupt|Fail(?:ed|ure)|Abort(?:ed)?|Timeout|Died|Death|Group|Cancelled)$")
+_ERROR_WORD = re.compile(
+    r"(?:Error|Exception|Exit|Interrupt|Fail(?:ed|ure)|Abort(?:ed)?|Timeout|Died|Death|Group|Cancelled)$"
+)
 _GROUP_MARK = re.compile(r"\s*(?:\| ?|\+ )")
 _GROUP_RULE = re.compile(r"\s*\+[-+]{3,}(?: (?:\d+|\.\.\.) -+)?\s*$")
 
@@ -26,15 +28,15 @@ _FREE_LINES = 40
 
 # Unindented lines that PyTorch and the C++ runtime put behind the first line of an error.
 TAILS = (
-    "Search for `cuda", "CUDA kernel errors might", "HIP kernel errors might", "For debugging consider", "Compile with `TORCH",
-    "Device-side assert", "Exception raised from ", "frame #", "C++ CapturedTraceback", "what(): ", "Set TORCHDYNAMO_VERBOSE",
-    "You can suppress this", "For more information",
+    "Search for `cuda", "CUDA kernel errors might", "HIP kernel errors might", "For debugging consider",
+    "Compile with `TORCH", "Device-side assert", "Exception raised from ", "frame #", "C++ CapturedTraceback", "what(): ",
+    "Set TORCHDYNAMO_VERBOSE", "You can suppress this", "For more information",
 )  # fmt: skip
 # Lines that are surely not the rest of a message, whoever wrote them.
 FOREIGN = re.compile(
-    r"(?:\[|Process \S+:\s*$|nanobind: |Exception ignored in|sys:1: |Killed\b|Aborted\b|Segmentation fault|terminate called"
-    r"|Fatal Python error: |\S+ exited with code|usage: |=+$|== |\*{5,}|Loading |Capturing |Started |\S+@\S+[:~ ].*[$#]"
-    r"|\S+: error: |Traceback \(most|\S+\.sh: )"
+    r"(?:\[|Process \S+:\s*$|nanobind: |Exception ignored in|sys:1: |Killed\b|Aborted\b|Segmentation fault"
+    r"|terminate called|Fatal Python error: |\S+ exited with code|usage: |=+$|== |\*{5,}|Loading |Capturing |Started "
+    r"|\S+@\S+[:~ ].*[$#]|\S+: error: |Traceback \(most|\S+\.sh: )"
 )
 
 
