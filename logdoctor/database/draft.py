@@ -157,7 +157,7 @@ def propose_id(message: str, taken: Collection[str] = ()) -> str:
     split = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", _VARIABLE.sub(" ", head))
     words = [word.lower() for word in _BARE_WORD.findall(split) if word.isascii()]
     telling = [word for word in dict.fromkeys(words) if not _DULL.fullmatch(word)][:ID_WORDS]
-    slug = "-".join(telling) or "unknown-failure"
+    slug = "-".join(telling if len(telling) > 1 else [*(telling or ["unknown"]), "failure"])
     number = 2
     free = slug
     while free in taken:
