@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import textwrap
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from logdoctor.database.entries import ENTRY_KEYS, read_entries
-from logdoctor.database.schema import Kind, signature_from_dict
+from logdoctor.database.schema import LEVELS, REMEDY_KINDS, ROLES, Kind, signature_from_dict
 from logdoctor.model import Basis, Confidence, Phase, Severity
 
 MINIMAL = """\
@@ -236,3 +237,10 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     entries, issues = read_entries(text, "s.yaml")
     assert not (entries and issues)
     assert all(issue.line >= 1 for issue in issues)
+
+
+def test_the_guide_names_every_key_and_value() -> None:
+    guide = (Path(__file__).resolve().parents[2] / "signatures" / "README.md").read_text("utf-8")
+    values = [value.value for words in (Severity, Kind, Phase, Confidence, Basis) for value in words]
+    missing = [word for word in (*ENTRY_KEYS, *REMEDY_KINDS, *LEVELS, *ROLES, *values) if f"`{word}`" not in guide]
+    assert missing == []
