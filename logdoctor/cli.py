@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from logdoctor import __version__
-from logdoctor.console import guarded, write_report
+from logdoctor.console import guarded, render_options, write_report
 from logdoctor.report.status import EXIT_FAILED
 
 DEFAULT_COMMAND = "diagnose"
@@ -92,6 +92,7 @@ def diagnose_command(
             err=True,
         )
         raise typer.Exit(EXIT_FAILED)
+    options, plain = render_options(to_file=output is not None)
     request = Request(
         paths=tuple(files or ("-",)),
         format=format_,
@@ -102,7 +103,8 @@ def diagnose_command(
         ignore_broken=ignore_broken,
         keep_hosts=keep_hosts,
         max_bytes=max_bytes,
-        to_file=output is not None,
+        plain=plain,
+        options=options,
     )
     result = run_diagnosis(request, sys.stdin.buffer)
     for note in result.notes:
@@ -149,9 +151,9 @@ def signatures_lint(signatures: SignatureDirs = None) -> None:
 @signatures_app.command("test")
 def signatures_test(signatures: SignatureDirs = None) -> None:
     """Run the examples inside the entries."""
-    from logdoctor.commands import test_signatures
+    from logdoctor.commands import check_examples
 
-    text, clean = test_signatures(tuple(signatures or ()))
+    text, clean = check_examples(tuple(signatures or ()))
     write_report(text, None)
     raise typer.Exit(0 if clean else 1)
 

@@ -6,17 +6,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from logdoctor import __version__
 from logdoctor.console import CommandFailed
 from logdoctor.model import Diagnosis, Fact, Severity
+from logdoctor.report.options import RenderOptions
 from logdoctor.report.status import exit_status
 
 if TYPE_CHECKING:
     from logdoctor.database import Database
+
+
+MAX_DRAFT_BYTES = 64 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,9 @@ class Request:
     ignore_broken: bool = False
     keep_hosts: bool = False
     max_bytes: int = 20 * 2**30
-    to_file: bool = False
+    plain: bool = True
+    """`terminal` becomes plain text: the report goes to a pipe or a file."""
+    options: RenderOptions = field(default_factory=RenderOptions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +55,10 @@ def run_diagnosis(request: Request, stdin: BinaryIO) -> Result:
     """Read, diagnose, redact and render. Raises `CommandFailed` with one line for the user."""
     from logdoctor.diagnosis import diagnose_records
     from logdoctor.reading import InputError, open_runs, read_lines, read_records
-    from logdoctor.report import FORMATS, render, render_options
+    from logdoctor.report import render
     from logdoctor.report.redaction import redact
 
-    if request.format not in FORMATS:
-        raise CommandFailed(f"unknown format {request.format!r}; known are {', '.join(FORMATS)}")
+    format_ = _format(request)
     fail_on = _severity(request.fail_on)
     given = parse_facts(request.facts)
     database = open_database(request.signature_dirs, request.ignore_broken)
@@ -70,12 +75,17 @@ def run_diagnosis(request: Request, stdin: BinaryIO) -> Result:
         notes=(*diagnosis.notes, *runs.notes),
     )
     diagnosis = choose_boot(diagnosis, request.boot)
-    text = render(
-        redact(diagnosis, keep_hosts=request.keep_hosts),
-        request.format,
-        options=render_options(all_boots=request.boot == "all", to_file=request.to_file),
-    )
+    options = replace(request.options, all_boots=request.boot == "all")
+    text = render(redact(diagnosis, keep_hosts=request.keep_hosts), format_, options=options)
     return Result(text, exit_status(diagnosis, fail_on), (*database.notes, *runs.notes))
+
+
+def _format(request: Request) -> str:
+    from logdoctor.report import FORMATS
+
+    if request.format not in FORMATS:
+        raise CommandFailed(f"unknown format {request.format!r}; known are {', '.join(FORMATS)}")
+    return "text" if request.format == "terminal" and request.plain else request.format
 
 
 def open_database(extra_dirs: Iterable[Path], ignore_broken: bool) -> Database:
@@ -125,3 +135,106 @@ def _severity(text: str) -> Severity:
         return Severity(text)
     except ValueError:
         raise CommandFailed(f"--fail-on wants fatal, error, warning or info, not {text!r}") from None
+
+
+def explain_signature(query: str, format_: str, signature_dirs: tuple[Path, ...], ignore_broken: bool) -> str:
+    """Return the page of the signature that is meant by an id, its beginning, or a pasted log line."""
+    from logdoctor.database.explain import explain, find, to_dict, to_markdown, to_text
+
+    database = open_database(signature_dirs, ignore_broken)
+
+    def match_line(text: str) -> list[str]:
+        from logdoctor.diagnosis.examples import matching_ids
+        from logdoctor.diagnosis.matching import Matcher
+
+        found = matching_ids(text, Matcher(database.signatures), {})
+        return [signature.id for signature in database.signatures if signature.match and signature.id in found]
+
+    found = find(database, query, match_line)
+    if not found:
+        raise CommandFailed(f"no signature is called or matches {query[:80]!r}; see: logdoctor signatures list")
+    pages = [explain(signature) for signature in found]
+    if format_ == "json":
+        dicts = [to_dict(page) for page in pages]
+        return _json(dicts[0] if len(dicts) == 1 else dicts)
+    if len(pages) > 1 and not any(character.isspace() for character in query):
+        names = "\n".join(f"  {page.id}  {page.title}" for page in pages)
+        raise CommandFailed(f"{query!r} is the beginning of {len(pages)} ids:\n{names}")
+    if format_ == "markdown":
+        return "\n".join(map(to_markdown, pages))
+    if format_ != "text":
+        raise CommandFailed(f"--format wants text, markdown or json, not {format_!r}")
+    return "\n".join(map(to_text, pages))
+
+
+def list_signatures(format_: str, signature_dirs: tuple[Path, ...], ignore_broken: bool) -> str:
+    """Return all signatures in force, one a line or as one JSON array."""
+    database = open_database(signature_dirs, ignore_broken)
+    if format_ == "json":
+        from logdoctor.database.explain import explain, to_dict
+
+        return _json([{**to_dict(explain(s)), "harmless": s.harmless, "kind": s.kind.value} for s in database.signatures])
+    if format_ != "text":
+        raise CommandFailed(f"--format wants text or json, not {format_!r}")
+    width = max((len(signature.id) for signature in database.signatures), default=0)
+    return "\n".join(f"{s.severity.value:7}  {s.id:{width}}  {s.title}" for s in database.signatures)
+
+
+def lint_signatures(directories: tuple[Path, ...]) -> tuple[str, bool]:
+    """Check the shipped entries and those of the directories; return the complaints and whether there are none."""
+    from logdoctor.database.lint import lint_directory, lint_shipped
+
+    issues = [*lint_shipped(), *(issue for directory in directories for issue in lint_directory(directory))]
+    lines = [str(issue) for issue in issues]
+    return "\n".join([*lines, f"{len(lines)} problems" if lines else "no problems"]), not lines
+
+
+def check_examples(directories: tuple[Path, ...]) -> tuple[str, bool]:
+    """Run all examples; return the failing ones and whether there are none."""
+    from logdoctor.diagnosis.examples import example_faults
+
+    database = open_database(directories, ignore_broken=False)
+    faults = [str(fault) for fault in example_faults(database)]
+    count = sum(len(s.examples.match) + len(s.examples.no_match) for s in database.signatures)
+    return "\n".join([*faults, f"{count} examples, {len(faults)} wrong"]), not faults
+
+
+def draft_from_log(path: str, stdin: BinaryIO) -> str:
+    """Return a draft entry for the unknown failure of a log's last boot."""
+    import io
+
+    from logdoctor.database.draft import Unrecognised, draft_signature, propose_file
+    from logdoctor.diagnosis import diagnose_records
+    from logdoctor.diagnosis.unknown import UNKNOWN_FAILURE
+    from logdoctor.reading import InputError, open_runs, read_lines, read_records
+    from logdoctor.report.redaction import Redactor
+
+    database = open_database((), ignore_broken=False)
+    try:
+        data = b"".join(run.data for run in open_runs([path], stdin=stdin, max_bytes=MAX_DRAFT_BYTES))
+        runs = open_runs(["-"], stdin=io.BytesIO(data))
+        diagnosis = diagnose_records(read_records(read_lines(runs)), database)
+    except InputError as error:
+        raise CommandFailed(str(error)) from error
+    root = diagnosis.root_cause
+    if root is None or root.id != UNKNOWN_FAILURE or diagnosis.boot is None:
+        what = f"it is {root.id}" if root else f"the verdict is {diagnosis.verdict.value}"
+        raise CommandFailed(f"this log holds no unrecognised failure: {what}")
+    evidence = root.evidence[0]
+    physical = data.decode("utf-8", "replace").splitlines()
+    shown = physical[evidence.line - 1 : evidence.line] or [evidence.text]
+    redactor = Redactor()
+    version = diagnosis.boot.facts.get("vllm.version")
+    failure = Unrecognised(
+        message=redactor.text(evidence.text),
+        lines=[redactor.text(line) for line in shown],
+        phase=diagnosis.boot.phase,
+        vllm=str(version.value) if version else "",
+    )
+    return draft_signature(failure, tuple(database.by_id), propose_file(database.signatures, diagnosis.boot.phase))
+
+
+def _json(value: object) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False, indent=2)

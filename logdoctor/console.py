@@ -4,16 +4,33 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from logdoctor.report.options import RenderOptions
 from logdoctor.report.status import EXIT_FAILED
 
 
 class CommandFailed(Exception):
     """The work could not be done; the message is the one line that the user sees."""
+
+
+def render_options(to_file: bool) -> tuple[RenderOptions, bool]:
+    """Return how the report is to look, and whether it leaves the terminal (a pipe, a file): then it is plain.
+
+    `NO_COLOR`, `FORCE_COLOR` and `TERM=dumb` are respected (no-color.org).
+    """
+    tty = not to_file and sys.stdout.isatty()
+    encoding = (getattr(sys.stdout, "encoding", "") or "").lower().replace("-", "")
+    dumb = os.environ.get("TERM", "") in ("dumb", "")
+    color = (tty and not dumb) or (bool(os.environ.get("FORCE_COLOR")) and not to_file)
+    color = color and not os.environ.get("NO_COLOR")
+    plain = not tty and not color
+    width = 100 if plain else max(shutil.get_terminal_size((100, 24)).columns, 20)
+    return RenderOptions(width=width, color=color, ascii=not encoding.startswith("utf") and not to_file), plain
 
 
 def write_report(text: str, output: Path | None) -> None:

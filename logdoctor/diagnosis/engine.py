@@ -67,10 +67,10 @@ class BootObserver:
     def close(self, given: Mapping[str, Fact]) -> BootDiagnosis | None:
         """Diagnose the boot; None when nothing in it comes from vLLM or matches."""
         milestones = self._facts.milestones
-        facts = infer_facts({**self._facts.facts(), **given})
         happened = verdict.outcome(milestones)
-        facts.update(verdict.boot_facts(happened, self._facts.phase, milestones))
-        candidates, judged = self._judge(facts, happened, milestones)
+        facts = self._all_facts(happened, milestones, given)
+        candidates = self._candidates(facts, happened, milestones)
+        judged = judge(candidates, failed=happened not in (Verdict.READY, Verdict.STOPPED))
         if not self._vllm and not candidates:
             return None
         reached = verdict.final(happened, judged, milestones)
@@ -89,16 +89,25 @@ class BootObserver:
             notes=boot_notes(milestones, self._matcher.too_slow),
         )
 
-    def _judge(
-        self, facts: dict[str, Fact], happened: Verdict, milestones: Milestones
-    ) -> tuple[list[Candidate], list[Judged]]:
+    def matching(self, given: Mapping[str, Fact]) -> tuple[str, ...]:
+        """Return the ids of all signatures that match the boot, whatever their role would be."""
+        milestones = self._facts.milestones
+        happened = verdict.outcome(milestones)
+        facts = self._all_facts(happened, milestones, given)
+        return tuple(candidate.id for candidate in self._candidates(facts, happened, milestones))
+
+    def _all_facts(self, happened: Verdict, milestones: Milestones, given: Mapping[str, Fact]) -> dict[str, Fact]:
+        facts = infer_facts({**self._facts.facts(), **given})
+        facts.update(verdict.boot_facts(happened, self._facts.phase, milestones))
+        # An example states how the rest of its boot went.
+        facts.update((key, fact) for key, fact in given.items() if key.startswith("boot."))
+        return facts
+
+    def _candidates(self, facts: dict[str, Fact], happened: Verdict, milestones: Milestones) -> list[Candidate]:
         matches = self._matcher.matches()
         candidates = weigh(matches, facts, self._failures)
         self._note_silence(facts, happened, candidates, milestones)
-        if any(key in facts for key in _SILENCE):
-            candidates = weigh(matches, facts, self._failures)
-        failed = happened not in (Verdict.READY, Verdict.STOPPED)
-        return candidates, judge(candidates, failed=failed)
+        return weigh(matches, facts, self._failures) if any(key in facts for key in _SILENCE) else candidates
 
     def _note_silence(
         self, facts: dict[str, Fact], happened: Verdict, candidates: list[Candidate], milestones: Milestones
