@@ -114,6 +114,8 @@ class Line:
     more: bool | None = None
     """Whether the same log record goes on in the next line of its process, as vLLM's formatter marks it (it ends
     every line of a record but the last with an extra carriage return); None when the input has lost those marks."""
+    gap: bool = False
+    """True when lines of the input were left out just before this one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+CUT = " …[line cut]… "
+"""Stands where the middle of a line is missing."""
 MAX_LINE = 1 << 18
 """Characters of a line that are kept."""
 _HEAD = MAX_LINE * 3 // 4
@@ -15,10 +17,10 @@ _LOGGED = re.compile(r"(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)(?::| \d\d-\d\d \d\d
 
 
 def capped(text: str) -> str:
-    """The text, or its head and tail with the number of characters between."""
+    """The text, or its head and tail with a mark between."""
     if len(text) <= MAX_LINE:
         return text
-    return f"{text[:_HEAD]} …[{len(text) - MAX_LINE} characters cut]… {text[-_TAIL:]}"
+    return f"{text[:_HEAD]}{CUT}{text[-_TAIL:]}"
 
 
 def without_bar(text: str) -> str:

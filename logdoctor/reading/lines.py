@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from logdoctor.model import Line, Run
 from logdoctor.reading.ansi import strip_colour
-from logdoctor.reading.decoding import MAX_LINE, capped, without_bar
+from logdoctor.reading.decoding import CUT, MAX_LINE, capped, without_bar
 from logdoctor.reading.envelopes import KINDS, Envelope, Peeled
 from logdoctor.reading.envelopes.pasted import Fence, PowerShell
 
@@ -18,7 +18,8 @@ _PLAIN: tuple[type[Envelope], ...] = ()
 _SCRAP_STARTS = frozenset("`~<Adknpvw")
 
 Kinds = tuple[type[Envelope], ...]
-Part = tuple[int, Peeled]
+Part = tuple[int, Peeled, bool]
+"""Line number, what is inside, and whether lines are missing before it."""
 
 
 def read_lines(runs: Iterable[Run]) -> Iterator[Line]:
@@ -48,13 +49,13 @@ class _Marks:
         self._seen = False
 
     def lines(self, parts: list[Part]) -> Iterator[Line]:
-        endings = [len(peeled.text) - len(peeled.text.rstrip("\r")) for _, peeled in parts]
+        endings = [len(peeled.text) - len(peeled.text.rstrip("\r")) for _, peeled, _ in parts]
         if self._usual != 0 and endings:
             # A terminal and Windows end every line with a return; one line without says that this input does not.
             self._usual = min(min(endings), 1)
         usual = self._usual or 0
         self._seen = self._seen or any(ending > usual for ending in endings)
-        for (number, peeled), ending in zip(parts, endings, strict=True):
+        for (number, peeled, gap), ending in zip(parts, endings, strict=True):
             text = peeled.text
             if ending:
                 text = text[:-ending]
@@ -63,7 +64,7 @@ class _Marks:
             if len(text) > MAX_LINE:
                 text = capped(text)
             more = ending > usual if self._seen else None
-            yield Line(number, text, peeled.source, peeled.stream, peeled.time, more)
+            yield Line(number, text, peeled.source, peeled.stream, peeled.time, more, gap)
 
 
 class _Peeler:
@@ -76,21 +77,26 @@ class _Peeler:
         self._pieces: dict[tuple[str, str], _Pieces] = {}
         self._fence = Fence()
         self._powershell = PowerShell()
+        self._expected = 0
 
     def peel(self, first: int, raw: list[str]) -> list[Part]:
         """Peel a block of consecutive lines."""
         mixed = self._look(raw)
         parts: list[Part] = []
+        gap = first != self._expected and self._expected > 0
+        self._expected = first + len(raw)
         for number, line in enumerate(raw, first):
             if line[:1] in _SCRAP_STARTS or self._powershell.busy:
                 scrap = self._fence.peel(line) or self._powershell.peel(line)
                 if scrap is not None:
                     if scrap.noise:
+                        gap = True
                         continue
                     line = scrap.text
             stack = self._stack_for(line) if mixed else self._stack
             if not stack:
-                parts.append((number, Peeled(line)))
+                parts.append((number, Peeled(line), gap))
+                gap = False
                 continue
             peeled = _unwrap(line, stack)
             if peeled.partial or self._pieces:
@@ -98,16 +104,17 @@ class _Peeler:
                 if joined is None:
                     continue
                 number, peeled = joined
-            if stack and ("\x1b" in peeled.text or "0m" in peeled.text):
+            if "\x1b" in peeled.text or "0m" in peeled.text:
                 peeled = peeled._replace(text=strip_colour(peeled.text))
-            parts.append((number, peeled))
+            parts.append((number, peeled, gap))
+            gap = False
         return parts
 
     def rest(self) -> list[Part]:
         """What was begun and never ended, in the order in which it began."""
         begun = sorted(self._pieces.values(), key=lambda pieces: pieces.number)
         self._pieces = {}
-        return [(pieces.number, pieces.peeled()) for pieces in begun]
+        return [(pieces.number, pieces.peeled(), False) for pieces in begun]
 
     def _look(self, raw: list[str]) -> bool:
         """Choose the stack for a block from a sample of it; True when several stacks take turns in it."""
@@ -133,7 +140,7 @@ class _Peeler:
             self._stack = self._mixed.setdefault(kinds, [kind() for kind in kinds])
         return self._stack
 
-    def _join(self, number: int, peeled: Peeled) -> Part | None:
+    def _join(self, number: int, peeled: Peeled) -> tuple[int, Peeled] | None:
         """Collect the pieces of a line per source and stream."""
         key = peeled.source, peeled.stream
         pieces = self._pieces.get(key)
@@ -157,19 +164,17 @@ class _Pieces:
         self._first = first
         self._texts = [first.text]
         self._kept = len(first.text)
-        self._cut = 0
+        self._cut = False
 
     def add(self, text: str) -> None:
         if self._kept < MAX_LINE:
             self._texts.append(text)
             self._kept += len(text)
         else:
-            self._cut += len(text)
+            self._cut = True
 
     def peeled(self) -> Peeled:
-        text = "".join(self._texts)
-        if self._cut:
-            text += f" …[{self._cut} characters cut]"
+        text = "".join(self._texts) + (CUT if self._cut else "")
         return self._first._replace(text=text, partial=False)
 
 

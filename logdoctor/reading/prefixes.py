@@ -45,6 +45,7 @@ _PROCESS = re.compile(
 )
 _RANK = re.compile(r"(?:^|[_ ])((?:DP|PP|PCP|TP|DCP|EP)\d+(?:_(?:DP|PP|PCP|TP|DCP|EP)\d+)*|\d+)$")
 _REPEATED = re.compile(r" *\[repeated \d+x across cluster\](?: \(Ray deduplicates logs.{0,300})?$")
+_OPENERS = frozenset("([")
 _FOREIGN = 100
 """How many characters may stand before vLLM's own head (VLLM_LOGGING_PREFIX, an unknown transport)."""
 _BAR = 2000
@@ -68,14 +69,14 @@ _ROLES = (
 def split_head(text: str) -> Head:
     """Take the head off a line."""
     process, key, at = NOBODY, "", 0
-    if text[:1] in ("(", "["):
+    if text[:1] in _OPENERS:
         process, key, at = _processes(text)
     match = _LOG.match(text, at)
     if match:
         return _logged(text, match, process, key)
     rest = text[at:] if at else text
-    if not rest or rest[0] == " ":
-        return Head(process, key, BARE, "", "", "", 0, rest) if not rest.strip() else _maybe_foreign(rest, process, key)
+    if not rest or rest[0] in " \t":
+        return Head(process, key, BARE, "", "", "", 0, rest)
     if "x across cluster]" in rest:
         rest = _REPEATED.sub("", rest)
     if rest[0] == "{" and '"levelname"' in rest:
@@ -112,11 +113,16 @@ _seen: dict[str, tuple[Process, str]] = {}
 
 def _processes(text: str) -> tuple[Process, str, int]:
     """The process that the prefixes name (the innermost counts), and where they end."""
+    end = text.find(") ", 1, 100) + 2
+    if end > 1 and text[end : end + 1] not in _OPENERS:
+        known = _seen.get(text[:end])
+        if known is not None:
+            return known[0], known[1], end
     match = _PROCESS.match(text)
     if not match:
         return NOBODY, "", 0
     end = match.end()
-    while text[end : end + 1] in ("(", "["):
+    while text[end : end + 1] in _OPENERS:
         inner = _PROCESS.match(text, end)
         if not inner:
             break

@@ -13,7 +13,16 @@ _BANNERS = ("vLLM API server version ", "vLLM server version ")
 
 # Written by any vLLM process while it is imported, before it has a name.
 _PRELUDE_FILES = frozenset(
-    "importing.py interface.py __init__.py serve.py main.py envs.py argparse_utils.py scalar_type.py".split()
+    [
+        "importing.py",
+        "interface.py",
+        "__init__.py",
+        "serve.py",
+        "main.py",
+        "envs.py",
+        "argparse_utils.py",
+        "scalar_type.py",
+    ]
 )
 _IMPORT_FILES = frozenset({"importing.py", "platforms/__init__.py"})
 _PLATFORM = ("Automatically detected platform", "No platform detected", "Checking if ", "Confirmed ")

@@ -43,13 +43,10 @@ def group(lines: Iterable[Line]) -> Iterator[tuple[str, Record]]:
     """The records of all sources, each with the name of its source, in the order of their first lines."""
     slots: dict[tuple[str, str, str], _Slot] = {}
     waiting: deque[_Open] = deque()
-    last = epoch = 0
+    epoch = 0
     for line in lines:
         head = split_head(line.text)
-        if line.number > last + 1:
-            epoch += 1
-        if line.number > last:
-            last = line.number
+        epoch += line.gap
         key = line.source, line.stream, head.key
         slot = slots.get(key)
         if slot is None:
@@ -139,8 +136,8 @@ class _Open:
     """A record that may still grow."""
 
     __slots__ = (
-        "characters", "closed", "cut", "epoch", "file", "file_line", "form", "kind", "last", "level", "lines", "more", "outer_time",
-        "process", "quoted", "reader", "source", "stream", "tail", "time",
+        "characters", "closed", "cut", "epoch", "file", "file_line", "form", "kind", "last", "level", "lines", "more",
+        "outer_time", "process", "quoted", "reader", "source", "stream", "tail", "time",
     )  # fmt: skip
 
     def __init__(self, line: Line, head: Head, epoch: int) -> None:

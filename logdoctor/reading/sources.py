@@ -15,6 +15,7 @@ from typing import BinaryIO
 
 from logdoctor.model import Run
 from logdoctor.reading.compression import decompressed
+from logdoctor.reading.decoding import CUT
 from logdoctor.reading.encodings import Utf8Stream
 from logdoctor.reading.errors import InputError
 
@@ -137,25 +138,25 @@ def _whole_lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 class _LongLine:
-    """A line too long to keep: its head, its tail, and how much lay between."""
+    """A line too long to keep: its head and its tail."""
 
     def __init__(self, start: bytes) -> None:
         self._head = start[:_HEAD]
         self._tail = bytearray(start[_HEAD:])
-        self._cut = 0
+        self._cut = False
 
     def add(self, piece: bytes) -> None:
         self._tail += piece
         excess = len(self._tail) - (MAX_PHYSICAL_LINE - _HEAD)
         if excess > 0:
             del self._tail[:excess]
-            self._cut += excess
+            self._cut = True
 
     def text(self) -> bytes:
         # The cut may fall inside a character: half a character says nothing, so it goes too.
         head = self._head.decode("utf-8", "ignore").encode()
         tail = bytes(self._tail).decode("utf-8", "ignore").encode()
-        return head + f" …[{self._cut} bytes cut]… ".encode() + tail if self._cut else head + tail
+        return head + CUT.encode() + tail if self._cut else head + tail
 
 
 def _check(name: str) -> None:

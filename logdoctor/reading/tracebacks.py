@@ -29,8 +29,8 @@ _FREE_LINES = 40
 # Unindented lines that PyTorch and the C++ runtime put behind the first line of an error.
 TAILS = (
     "Search for `cuda", "CUDA kernel errors might", "HIP kernel errors might", "For debugging consider",
-    "Compile with `TORCH", "Device-side assert", "Exception raised from ", "frame #", "C++ CapturedTraceback", "what(): ",
-    "Set TORCHDYNAMO_VERBOSE", "You can suppress this", "For more information",
+    "Compile with `TORCH", "Device-side assert", "Exception raised from ", "frame #", "C++ CapturedTraceback",
+    "what(): ", "Set TORCHDYNAMO_VERBOSE", "You can suppress this", "For more information",
 )  # fmt: skip
 # Lines that are surely not the rest of a message, whoever wrote them.
 FOREIGN = re.compile(
@@ -239,12 +239,23 @@ class TracebackReader:
 
     def _current(self) -> ExceptionInfo | None:
         info = self._plain()
+        if info is not None and self._known(info):
+            info = None
         if self._outer is None:
             return info
         members = [*self._members, *([info] if info else [])]
         # Of the members of a group the first that is no group itself stands for all.
         leaf = next((m for m in members if not m.type.endswith("Group")), members[0] if members else None)
         return replace(self._outer, cause=leaf or self._outer.cause)
+
+    def _known(self, info: ExceptionInfo) -> bool:
+        """Whether the chain has it already: some records hold their traceback twice."""
+        link = self._finished
+        while link is not None:
+            if (link.type, link.message, link.frames) == (info.type, info.message, info.frames):
+                return True
+            link = link.cause
+        return False
 
     def result(self) -> ExceptionInfo | None:
         """The outermost exception read so far, or None."""
