@@ -18,7 +18,7 @@ class Unsupported(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Char:
-    """Exactly this character."""
+    """Exactly this text, mostly one character."""
 
     text: str
 
@@ -69,9 +69,18 @@ _SIMPLE = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 _GROUP_FLAGS = re.compile(r"\?([a-zA-Z0-9]*)(?:-([a-zA-Z]+))?([:)])")
 _KNOWN_FLAGS = frozenset("imsau")
 _CONTROL = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "a": "\a"}
-_HEX = {"x": 2, "u": 4, "U": 8}
+_HEX = {name: re.compile(rf"[0-9a-fA-F]{{{digits}}}") for name, digits in (("x", 2), ("u", 4), ("U", 8))}
 _ZERO_WIDTH = frozenset("bBAZmMGK")
 _ONE_CHARACTER = frozenset("dDwWsSXRv")
+_PLAIN_RUN = re.compile(r"[^\x00-\x1f\x7f\\.^$*+?{}\[\]|()]{2,}(?![*+?{])")
+_NAMED = re.compile(r"\?P?<([A-Za-z_]\w*)>")
+_BACK_REFERENCE = re.compile(r"\?P=\w+\)")
+_COMMENT = re.compile(r"\?#[^)]*\)")
+_LOOK = re.compile(r"\?<?([=!])")
+_ATOMIC = re.compile(r"\?[>|]")
+_DIGITS = re.compile(r"\d+")
+_CARET = re.compile(r"\^")
+_POSIX_CLASS = re.compile(r"\[:\^?\w+:\]")
 _BRACED = re.compile(r"\{[^}]*\}|<[^>]*>|[A-Z]")
 
 
@@ -127,7 +136,8 @@ class _Parser:
     def sequence(self) -> Node:
         items: list[Node] = []
         while self.peek() not in ("", "|", ")"):
-            items.append(self.quantified(self.atom()))
+            run = None if self.ignore_case else self.take_match(_PLAIN_RUN)
+            items.append(Char(run[0]) if run else self.quantified(self.atom()))
         return Sequence(tuple(items))
 
     def quantified(self, node: Node) -> Node:
@@ -175,15 +185,15 @@ class _Parser:
             raise Unsupported("a verb")
         if self.peek() != "?":
             return Group(self.body())
-        if found := self.take_match(re.compile(r"\?P?<([A-Za-z_]\w*)>")):
+        if found := self.take_match(_NAMED):
             return Group(self.body(), found[1])
-        if self.take_match(re.compile(r"\?P=\w+\)")):
+        if self.take_match(_BACK_REFERENCE):
             return Gap()
-        if self.take_match(re.compile(r"\?#[^)]*\)")):
+        if self.take_match(_COMMENT):
             return self.no_atom()
-        if found := self.take_match(re.compile(r"\?<?([=!])")):
+        if found := self.take_match(_LOOK):
             return Look(self.body(), negative=found[1] == "!")
-        if self.take_match(re.compile(r"\?[>|]")):
+        if self.take_match(_ATOMIC):
             return Group(self.body())
         found = self.take_match(_GROUP_FLAGS)
         if found is None:
@@ -223,7 +233,7 @@ class _Parser:
         if char in _CONTROL:
             return Char(_CONTROL[char])
         if char in _HEX:
-            found = self.take_match(re.compile(rf"[0-9a-fA-F]{{{_HEX[char]}}}"))
+            found = self.take_match(_HEX[char])
             if found is None:
                 raise Unsupported("a broken escape")
             return self.char(chr(int(found[0], 16)))
@@ -234,19 +244,19 @@ class _Parser:
         if char in "pPNgL" and self.take_match(_BRACED):
             return Gap()
         if char.isdigit():
-            self.take_match(re.compile(r"\d+"))
+            self.take_match(_DIGITS)
             return Gap()
         if char.isalnum():
             raise Unsupported(f"the escape \\{char}")
         return self.char(char)
 
     def character_set(self) -> Node:
-        negative = bool(self.take_match(re.compile(r"\^")))
+        negative = bool(self.take_match(_CARET))
         members: list[str] = []
         first = True
         while first or self.peek() != "]":
             first = False
-            if self.take_match(re.compile(r"\[:\^?\w+:\]")):
+            if self.take_match(_POSIX_CLASS):
                 members.append("")
                 continue
             char = self.take()
