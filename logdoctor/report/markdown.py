@@ -38,7 +38,8 @@ MAX_CHARACTERS = 60_000
 """GitHub takes 65,536 in a comment; the rest is left to whoever writes around the report."""
 
 _TITLE, _PROSE, _LINE, _COMMAND, _LAUNCH = 300, 1_500, 600, 1_000, 8_000
-_EVIDENCE_SHOWN, _CONTEXT_SHOWN, _ROWS_SHOWN, _STEPS_SHOWN, _FACTS_SHOWN = 20, 8, 20, 8, 200
+_EVIDENCE_SHOWN, _CONTEXT_SHOWN, _ROWS_SHOWN, _STEPS_SHOWN = 20, 8, 20, 8
+_FINDINGS_SHOWN, _FACTS_SHOWN = 60, 200
 _CHART_COLUMNS, _BAR_COLUMNS = 90, 72
 
 
@@ -220,24 +221,23 @@ class _Report:
         yield from (f"{'':6}    {line}" for line in (*rest[:_CONTEXT_SHOWN], *item.after[:_CONTEXT_SHOWN]))
 
     def _others(self, groups: Groups) -> str:
-        listed = [self._row(finding) for finding in (*groups.also, *groups.noted)]
+        listed = [self._row(finding) for finding in (*groups.also, *groups.noted, *groups.explained)]
+        lines = listed[:_FINDINGS_SHOWN]
+        if len(listed) > len(lines):
+            lines.append(f"- {self._words('more', count=len(listed) - len(lines))}")
         boots = boot_groups(self._diagnosis, self._words)
-        lines = listed[:_ROWS_SHOWN]
-        if len(listed) > _ROWS_SHOWN:
-            lines.append(f"- {self._words('more', count=len(listed) - _ROWS_SHOWN)}")
-        explained = [self._named(finding) for finding in groups.explained]
-        for name, items in (("explained", explained), ("boots", boots)):
-            if items:
-                shown = shorten(items, _ROWS_SHOWN, self._words)
-                lines.append(f"- {self._text(f'{self._words(name).lower()}: {shown}', _PROSE)}")
+        if boots:
+            shown = shorten(boots, _ROWS_SHOWN, self._words)
+            head = self._words("boots").lower()
+            lines.append(f"- {self._text(f'{head}: {shown}', _PROSE)}")
         return self._folded("findings", "\n".join(lines))
 
     def _row(self, finding: Finding) -> str:
-        title = self._text(finding.title, _TITLE)
-        return f"- {finding.severity.value} {code_span(self._clip(finding.id, _TITLE))}{self._where(finding)}: {title}"
-
-    def _named(self, finding: Finding) -> str:
-        return f"{self._clip(finding.title, _TITLE)}{self._where(finding)}"
+        name = f"{finding.severity.value} {code_span(self._clip(finding.id, _TITLE))}{self._where(finding)}"
+        if finding.explained_by:
+            causes = ", ".join(code_span(self._clip(id, _TITLE)) for id in finding.explained_by[:_ROWS_SHOWN])
+            name += f", {self._words('explained_by', ids=causes)}"
+        return f"- {name}: {self._text(finding.title, _TITLE)}"
 
     def _where(self, finding: Finding) -> str:
         line = first_line(finding)

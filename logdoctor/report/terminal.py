@@ -152,12 +152,12 @@ class _Page:
         first, *more = flow(headline(diagnosis, self._words), self._width - 2, separator)
         line = Text(first)
         line.stylize(_VERDICT_STYLE[diagnosis.verdict], 0, len(self._words(f"verdict.{diagnosis.verdict.value}")))
-        self._wrapped(line, hang=2)
+        self._wrapped(line, hang=2, limit=self._width)
         started = subject(diagnosis.boot, self._words) if diagnosis.boot else ()
         for text in more:
-            self._wrapped(Text(f"  {text}"), hang=2)
+            self._wrapped(Text(f"  {text}"), hang=2, limit=self._width)
         for position, text in enumerate(flow(started, self._width - 2, separator)):
-            self._wrapped(Text(f"  {text}" if position else text), hang=2)
+            self._wrapped(Text(f"  {text}" if position else text), hang=2, limit=self._width)
 
     def _main(self, finding: Finding, groups: Groups) -> None:
         self._blank()
@@ -320,9 +320,9 @@ class _Page:
         if items:
             self._rows(head, [shorten(items, _ROWS_SHOWN, self._words)])
 
-    def _wrapped(self, text: Text, *, indent: int = 0, hang: int = 0) -> None:
+    def _wrapped(self, text: Text, *, indent: int = 0, hang: int = 0, limit: int = _PROSE_COLUMNS) -> None:
         """Write prose, wrapped at a readable width, later lines `hang` columns further in."""
-        columns = max(10, min(self._width, _PROSE_COLUMNS) - indent)
+        columns = max(10, min(self._width, limit) - indent)
         first, *rest = text.wrap(self._console, columns) or [Text()]
         self._print(Text(" " * indent) + first)
         if rest:

@@ -111,9 +111,7 @@ CUTLASS = finding(
     ),
     count=4,
     remedies=(
-        Remedy(
-            "Give the experts to Marlin", "flag", "--moe-backend marlin", "", "nvfp4-moe-cutlass-sm121"
-        ),
+        Remedy("Give the experts to Marlin", "flag", "--moe-backend marlin", "", "nvfp4-moe-cutlass-sm121"),
         Remedy(
             "Keep FlashInfer away from the experts; the dense layers stay where they are",
             "env",
@@ -135,9 +133,7 @@ UNKNOWN_VARIABLE = finding(
     phase="config",
     evidence=(Evidence(12, "APIServer", "Unknown vLLM environment variable detected: VLLM_NVFP4_MOE_BACKEND"),),
     remedies=(
-        Remedy(
-            "No version of vLLM reads it", "remove", "VLLM_NVFP4_MOE_BACKEND=marlin", "", "unknown-variable"
-        ),
+        Remedy("No version of vLLM reads it", "remove", "VLLM_NVFP4_MOE_BACKEND=marlin", "", "unknown-variable"),
     ),
 )
 
@@ -158,9 +154,7 @@ ENGINE_INIT = finding(
     role=Role.CONSEQUENCE,
     cause="The API server reports that the engine died.",
     phase="server-start",
-    evidence=(
-        Evidence(655, "APIServer", "RuntimeError: Engine core initialization failed. See root cause above."),
-    ),
+    evidence=(Evidence(655, "APIServer", "RuntimeError: Engine core initialization failed. See root cause above."),),
     explained_by=("nvfp4-moe-cutlass-sm121",),
 )
 
@@ -341,7 +335,11 @@ UNDECIDABLE = diagnosis(
                 conditional=("docker inspect shows OOMKilled false",),
                 remedies=(Remedy("Give the start more time before the probe kills it", "advice"),),
             ),
-            replace(ENGINE_INIT, explained_by=("host-memory-exhausted",), evidence=(Evidence(412, "APIServer", "See root cause above."),)),
+            replace(
+                ENGINE_INIT,
+                explained_by=("host-memory-exhausted",),
+                evidence=(Evidence(412, "APIServer", "See root cause above."),),
+            ),
         ),
         seconds=95.0,
         notes=("The cause stands above the first line of this excerpt, or the engine was killed.",),
@@ -409,7 +407,8 @@ ONE_LINE = diagnosis(
 HOSTILE_TEXT = (
     "\x1b]0;owned\x07\x1b[2J[bold red]markup[/] \u202egnp.exe \u200bzero\x9b31m\r"
     "::error file=a::x ##[error]y @someone #12 GH-7 org/repo#3 | a | <script>alert(1)</script> "
-    "![i](http://evil.example/a.png) [l](javascript:x) https://evil.example/?a=1 ``` ```` ~~~ $x$ &amp; :tada: </details>"
+    "![i](http://evil.example/a.png) [l](javascript:x) https://evil.example/?a=1 ``` ```` ~~~ $x$ &amp; "
+    ":tada: </details>"
 )
 
 HOSTILE = diagnosis(
@@ -459,7 +458,9 @@ HOSTILE = diagnosis(
             ),
         ),
         timeline=(PhaseSpan(HOSTILE_TEXT, 1, 9, HOSTILE_TEXT, 1.5),),
-        budget=Budget(float("nan"), 0.9, (BudgetPart(HOSTILE_TEXT, -1.5), BudgetPart("inf", float("inf"))), HOSTILE_TEXT),
+        budget=Budget(
+            float("nan"), 0.9, (BudgetPart(HOSTILE_TEXT, -1.5), BudgetPart("inf", float("inf"))), HOSTILE_TEXT
+        ),
         notes=(f"::group::{HOSTILE_TEXT}",),
     ),
     launch=Launch(f"docker run {HOSTILE_TEXT}", f"::add-mask::x\ndocker run {HOSTILE_TEXT}\n```\n", (HOSTILE_TEXT,)),

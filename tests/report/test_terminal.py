@@ -1,0 +1,126 @@
+"""The terminal report: the first screen answers, nothing passes the edge but what is pasted."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from logdoctor.model import Diagnosis, Evidence, Remedy
+from logdoctor.report import RenderOptions, render
+
+from .cases import CASES, CUTLASS, FAILED, LAUNCHED, READY, RESTART_LOOP, UNDECIDABLE, UNKNOWN, diagnosis
+from .strategies import diagnoses
+
+
+def at(diagnosis: Diagnosis, width: int = 80, **rest: bool) -> str:
+    return render(diagnosis, "terminal", options=RenderOptions(width=width, **rest))
+
+
+def test_the_first_screen_answers() -> None:
+    screen = "\n".join(at(FAILED).splitlines()[:24])
+    assert screen.startswith("FAILED during profiling")
+    assert "ROOT CAUSE  fatal  nvfp4-moe-cutlass-sm121" in screen
+    assert "likely · source" in screen
+    assert "  add         --moe-backend marlin" in screen
+    assert "verify      the next start prints: Using 'MARLIN' NvFp4 MoE backend" in screen
+
+
+def test_ready_is_little_more_than_a_line() -> None:
+    wide = at(READY, 200).splitlines()
+    assert wide[0].startswith(
+        "READY after 2 min 52 s · KV cache 450,112 tokens · 7.48x concurrency at 200,000 tokens · "
+    )
+    assert "NVFP4 linear MARLIN, NVFP4 experts MARLIN, attention FLASHINFER" in "\n".join(wide[:2])
+    assert len(wide) <= 5
+    assert len(at(READY).splitlines()) <= 8
+
+
+def test_a_restart_loop_says_that_all_died_the_same_way() -> None:
+    assert "boot 3 of 3, all three died the same way" in at(RESTART_LOOP)
+    two = diagnosis(*RESTART_LOOP.boots[:2])
+    assert "boot 2 of 2, both died the same way" in at(two)
+    other = replace(CUTLASS, id="something-else")
+    mixed = diagnosis(replace(RESTART_LOOP.boots[0], findings=(other,)), *RESTART_LOOP.boots[1:])
+    assert "boot 3 of 3, 2 of 3 died the same way" in at(mixed)
+    assert "BOOTS  1 failed something-else (lines 1-661), 2-3 failed nvfp4-moe-cutlass-sm121" in at(mixed)
+    alone = diagnosis(*RESTART_LOOP.boots[:2], replace(RESTART_LOOP.boots[2], findings=(other,)))
+    assert "boot 3 of 3, no other boot died this way" in at(alone)
+    assert "boot 3 of 3, 2 other boots failed" in at(CASES["ready-after-loop"], 120)
+
+
+def test_an_unknown_failure_says_so_and_how_to_report_it() -> None:
+    text = at(UNKNOWN)
+    assert re.search(r"^UNKNOWN FAILURE  error  unknown-failure +not in the database$", text, re.MULTILINE)
+    assert "    logdoctor --format markdown LOG\n" in text
+    assert "explain" not in text
+    assert "fingerprint" in text
+
+
+def test_two_causes_stand_side_by_side_with_what_decides() -> None:
+    text = at(UNDECIDABLE)
+    places = [
+        text.index(word) for word in ("CAUSE 1 OF 2", "OOMKilled true", "CAUSE 2 OF 2", "OOMKilled false", "DECIDE")
+    ]
+    assert places == sorted(places)
+    assert "ROOT CAUSE" not in text
+
+
+def test_color_marks_the_verdict_and_the_severities_only() -> None:
+    text = at(FAILED, color=True)
+    painted = re.findall(r"\x1b\[([\d;]+)m([^\x1b]*)\x1b\[0m", text)
+    assert {word for style, word in painted if style != "1"} == {"FAILED", "fatal", "warning", "info"}
+    assert re.sub(r"\x1b\[[\d;]*m", "", text) == at(FAILED)
+    assert "\x1b" not in at(FAILED)
+
+
+def test_rich_markup_in_log_text_stays_text() -> None:
+    assert "[bold red]markup[/]" in at(CASES["hostile"], 200)
+
+
+@pytest.mark.parametrize("width", [20, 40, 80, 200])
+def test_commands_are_never_wrapped(width: int) -> None:
+    long = "--override-generation-config '" + "x " * 200 + "'"
+    made = replace(CUTLASS, remedies=(Remedy("Because", "flag", long), Remedy("Else", "host", "a \\\n  b")))
+    text = at(diagnosis(replace(FAILED.boots[0], findings=(made,))), width)
+    assert long in text
+    assert "a \\\n" in text
+    assert "vllm/vllm-openai:v0.17.1 --model nvidia/nemotron-3-super-nvfp4 --max-model-len 32768 " in at(
+        LAUNCHED, width
+    )
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+@given(diagnosis=diagnoses, width=st.sampled_from([60, 80, 133, 200]))
+def test_only_what_is_pasted_passes_the_edge(diagnosis: Diagnosis, width: int) -> None:
+    boots = tuple(
+        replace(boot, findings=tuple(replace(finding, remedies=()) for finding in boot.findings))
+        for boot in diagnosis.boots
+    )
+    text = at(replace(diagnosis, boots=boots, launch=None, redactions={}), width)
+    # Defusing a workflow command at the start of a line may lengthen it by three characters.
+    assert max(cell_len(line.replace("\\x3a:", "::").replace("\\x23#[", "##[")) for line in text.splitlines()) <= width
+
+
+def test_evidence_is_cut_with_the_cut_shown() -> None:
+    made = replace(CUTLASS, evidence=(Evidence(7, "EngineCore", "word " * 200),), count=1)
+    lines = at(diagnosis(replace(FAILED.boots[0], findings=(made,)))).splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("    line 7  EngineCore  word"))
+    assert lines[start + 1].endswith("…")
+    assert not lines[start + 2].strip()
+
+
+def test_wide_characters_keep_to_the_width() -> None:
+    made = replace(CUTLASS, title="漢字" * 60, cause="漢字 " * 90, evidence=(Evidence(7, "Engine", "漢字" * 90),))
+    for line in at(diagnosis(replace(FAILED.boots[0], findings=(made,)))).splitlines():
+        assert cell_len(line) <= 80
+
+
+def test_no_line_ends_in_blanks() -> None:
+    for name in CASES:
+        for width in (80, 200):
+            assert not re.search(r"[ \t]$", at(CASES[name], width), re.MULTILINE)
