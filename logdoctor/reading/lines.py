@@ -10,6 +10,7 @@ from logdoctor.reading.ansi import strip_colour
 from logdoctor.reading.decoding import CUT, MAX_LINE, capped, without_bar
 from logdoctor.reading.envelopes import KINDS, Envelope, Peeled
 from logdoctor.reading.envelopes.pasted import Fence, PowerShell
+from logdoctor.reading.wrapping import Wrapping
 
 _BLOCK = 512
 _SAMPLES = 24
@@ -81,11 +82,17 @@ class _Peeler:
 
     def peel(self, first: int, raw: list[str]) -> list[Part]:
         """Peel a block of consecutive lines."""
+        numbered = list(enumerate(raw, first))
+        after = first + len(raw)
+        wrapping = Wrapping(raw)
+        if wrapping.width:
+            numbered = wrapping.undo(numbered)
+            raw = [line for _, line in numbered]
         mixed = self._look(raw)
         parts: list[Part] = []
         gap = first != self._expected and self._expected > 0
-        self._expected = first + len(raw)
-        for number, line in enumerate(raw, first):
+        self._expected = after
+        for number, line in numbered:
             if line[:1] in _SCRAP_STARTS or self._powershell.busy:
                 scrap = self._fence.peel(line) or self._powershell.peel(line)
                 if scrap is not None:
