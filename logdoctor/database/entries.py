@@ -1,16 +1,13 @@
-"""From YAML text to checked plain dictionaries, one per entry, with every mistake named as `file:line: what`.
-
-YAML is taken as a tree of nodes and never turned into objects by the YAML library: so every complaint knows its
-line, no tag can construct anything, and plain words such as `no` or `0.10` stay what the writer wrote.
-"""
+"""From YAML text to checked plain dictionaries, one per entry, with every mistake named as `file:line: what`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from logdoctor.database.issues import Issue
+from logdoctor.database.nodes import Bad, Node, Read, Reader
 from logdoctor.database.schema import LEVELS, NONE, REMEDY_KINDS, ROLES, Kind
 from logdoctor.model import Basis, Confidence, Phase, Severity
 
@@ -20,28 +17,17 @@ MAX_FILE_BYTES = 4 * 2**20
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _FACT_KEY = re.compile(r"[A-Za-z_][\w]*(?:\.[\w-]+)*")
-_PLAIN_TAGS = frozenset(
-    f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "timestamp", "value", "merge")
-)
-_NULL = "tag:yaml.org,2002:null"
-
-_Node = Any
-_Read = Callable[["_Reader", _Node, str], Any]
-
-
-class _Bad(Exception):
-    """A value could not be used; the complaint is already in the list."""
 
 
 def read_entries(text: str, file: str, *, strict: bool = True) -> tuple[list[dict[str, Any]], list[Issue]]:
     """Return the entries of one YAML file as plain dictionaries, and all complaints.
 
     An entry with a complaint is left out. Every dictionary carries `file` and `line`. `strict` also compiles
-    patterns and version ranges; it is left off only for files that tests have already checked.
+    patterns and reads version ranges; it is left off only for files that tests have already checked.
     """
     import yaml
 
-    reader = _Reader(file, strict)
+    reader = Reader(file, strict)
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         root = yaml.compose(text, Loader=loader)
@@ -49,7 +35,7 @@ def read_entries(text: str, file: str, *, strict: bool = True) -> tuple[list[dic
         return [], [_yaml_issue(error, text, file)]
     except RecursionError:
         return [], [Issue(file, 1, "nested too deeply")]
-    return reader.entries(root), sorted(reader.issues)
+    return _all_entries(reader, root), sorted(reader.issues)
 
 
 def _yaml_issue(error: Exception, text: str, file: str) -> Issue:
@@ -60,139 +46,58 @@ def _yaml_issue(error: Exception, text: str, file: str) -> Issue:
     return Issue(file, line + 1, f"not valid YAML: {problem}")
 
 
-class _Reader:
-    """Walks the nodes of one file and collects what is wrong."""
-
-    def __init__(self, file: str, strict: bool) -> None:
-        self.file = file
-        self.strict = strict
-        self.issues: list[Issue] = []
-        self._seen: dict[int, _Node] = {}  # keeps the nodes alive, so that an id is never reused
-
-    def complain(self, node: _Node, what: str) -> None:
-        self.issues.append(Issue(self.file, node.start_mark.line + 1, what))
-
-    def bad(self, node: _Node, what: str) -> _Bad:
-        self.complain(node, what)
-        return _Bad(what)
-
-    def entries(self, root: _Node | None) -> list[dict[str, Any]]:
-        if root is None:
-            return []
+def _all_entries(reader: Reader, root: Node | None) -> list[dict[str, Any]]:
+    """Read every entry; one with a complaint is left out."""
+    if root is None:
+        return []
+    try:
+        nodes = reader.sequence(root, "the file")
+    except Bad:
+        return []
+    entries = []
+    for node in nodes:
+        before = len(reader.issues)
         try:
-            nodes = self.sequence(root, "the file")
-        except _Bad:
-            return []
-        entries = []
-        for node in nodes:
-            before = len(self.issues)
-            try:
-                entry = self.entry(node)
-            except _Bad:
-                continue
-            if len(self.issues) == before:
-                entries.append(entry)
-        return entries
-
-    def entry(self, node: _Node) -> dict[str, Any]:
-        pairs = self.pairs(node, "an entry")
-        if "disabled" in pairs:
-            values = self.fields(node, pairs, {"id": _slug, "disabled": _boolean}, ("id",), "a disabled entry")
-            if values.get("disabled") is False:
-                self.complain(pairs["disabled"], "disabled: false says nothing; leave it out")
-        else:
-            values = self.fields(node, pairs, _ENTRY, _REQUIRED, "an entry")
-            self.rules(node, values)
-        return values | {"file": self.file, "line": node.start_mark.line + 1}
-
-    def rules(self, node: _Node, values: Mapping[str, Any]) -> None:
-        """Check what only several fields together can get wrong."""
-        name = values.get("id", "this entry")
-        if not any(values.get(key) for key in ("match", "when", "when_known")):
-            self.complain(node, f"{name}: needs match, or when / when_known")
-        if values.get("harmless") and values.get("severity", "info") != "info":
-            self.complain(node, f"{name}: a harmless entry must have severity info")
-
-    def fields(
-        self, node: _Node, pairs: Mapping[str, _Node], spec: Mapping[str, _Read], required: tuple[str, ...], what: str
-    ) -> dict[str, Any]:
-        """Read the known keys of a mapping; complain about unknown and missing ones."""
-        values: dict[str, Any] = {}
-        for key, value in pairs.items():
-            read = spec.get(key)
-            if read is None:
-                self.complain(value, f"{key}: unknown key in {what}{_hint(key, spec)}")
-                continue
-            try:
-                values[key] = read(self, value, key)
-            except _Bad:
-                continue
-        missing = [key for key in required if key not in pairs]
-        if missing:
-            self.complain(node, f"{what} lacks {', '.join(missing)}")
-        return values
-
-    def _once(self, node: _Node) -> None:
-        if id(node) in self._seen:
-            raise self.bad(node, "anchors and aliases (& and *) are not allowed; write the value out")
-        self._seen[id(node)] = node
-
-    def pairs(self, node: _Node, what: str) -> dict[str, _Node]:
-        if node.id != "mapping" or node.tag != "tag:yaml.org,2002:map":
-            raise self.bad(node, f"{what} must be a mapping (key: value)")
-        self._once(node)
-        pairs: dict[str, _Node] = {}
-        for key_node, value in node.value:
-            if key_node.id != "scalar":
-                raise self.bad(key_node, f"{what}: a key must be a plain word")
-            if key_node.value in pairs:
-                self.complain(key_node, f"{key_node.value}: stands twice in {what}")
-            pairs[key_node.value] = value
-        return pairs
-
-    def sequence(self, node: _Node, what: str) -> list[_Node]:
-        if node.id != "sequence" or node.tag != "tag:yaml.org,2002:seq":
-            raise self.bad(node, f"{what} must be a list")
-        self._once(node)
-        return list(node.value)
-
-    def scalar(self, node: _Node, what: str) -> str:
-        if node.id != "scalar" or node.tag not in _PLAIN_TAGS:
-            raise self.bad(node, f"{what} must be text")
-        self._once(node)
-        if node.tag == _NULL:
-            raise self.bad(node, f"{what} is empty")
-        return str(node.value)
-
-    def each(self, node: _Node, what: str, read: _Read) -> list[Any]:
-        """Read every item of a list; a bad item is left out, its complaint is kept."""
-        values = []
-        for item in self.sequence(node, what):
-            try:
-                values.append(read(self, item, what))
-            except _Bad:
-                continue
-        return values
+            entry = _entry(reader, node)
+        except Bad:
+            continue
+        if len(reader.issues) == before:
+            entries.append(entry)
+    return entries
 
 
-def _hint(key: str, known: Mapping[str, object]) -> str:
-    from difflib import get_close_matches
+def _entry(reader: Reader, node: Node) -> dict[str, Any]:
+    pairs = reader.pairs(node, "an entry")
+    if "disabled" in pairs:
+        values = reader.fields(node, pairs, {"id": _slug, "disabled": _boolean}, ("id",), "a disabled entry")
+        if values.get("disabled") is False:
+            reader.complain(pairs["disabled"], "disabled: false says nothing; leave it out")
+    else:
+        values = reader.fields(node, pairs, _ENTRY, _REQUIRED, "an entry")
+        _rules(reader, node, values)
+    return values | {"file": reader.file, "line": node.start_mark.line + 1}
 
-    near = get_close_matches(key, known, n=1)
-    return f"; did you mean {near[0]}?" if near else ""
+
+def _rules(reader: Reader, node: Node, values: Mapping[str, Any]) -> None:
+    """Check what only several fields together can get wrong."""
+    name = values.get("id", "this entry")
+    if not any(values.get(key) for key in ("match", "when", "when_known")):
+        reader.complain(node, f"{name}: needs match, or when / when_known")
+    if values.get("harmless") and values.get("severity", "info") != "info":
+        reader.complain(node, f"{name}: a harmless entry must have severity info")
 
 
 # --- one function per kind of value ---------------------------------------------------------------------------------
 
 
-def _text(reader: _Reader, node: _Node, name: str) -> str:
+def _text(reader: Reader, node: Node, name: str) -> str:
     text = reader.scalar(node, name).strip()
     if not text:
         raise reader.bad(node, f"{name} is empty")
     return text
 
 
-def _exact(reader: _Reader, node: _Node, name: str) -> str:
+def _exact(reader: Reader, node: Node, name: str) -> str:
     """Read text whose blanks count."""
     text = reader.scalar(node, name)
     if not text.strip():
@@ -200,34 +105,34 @@ def _exact(reader: _Reader, node: _Node, name: str) -> str:
     return text
 
 
-def _log(reader: _Reader, node: _Node, name: str) -> str:
+def _log(reader: Reader, node: Node, name: str) -> str:
     return _exact(reader, node, name).rstrip("\n")
 
 
-def _texts(reader: _Reader, node: _Node, name: str) -> list[str]:
+def _texts(reader: Reader, node: Node, name: str) -> list[str]:
     return reader.each(node, name, _text)
 
 
-def _slug(reader: _Reader, node: _Node, name: str) -> str:
+def _slug(reader: Reader, node: Node, name: str) -> str:
     text = reader.scalar(node, name)
     if not _SLUG.fullmatch(text):
         raise reader.bad(node, f"{name}: {text!r} is not a slug of a-z, 0-9 and single hyphens")
     return text
 
 
-def _slugs(reader: _Reader, node: _Node, name: str) -> list[str]:
+def _slugs(reader: Reader, node: Node, name: str) -> list[str]:
     return reader.each(node, name, _slug)
 
 
-def _boolean(reader: _Reader, node: _Node, name: str) -> bool:
+def _boolean(reader: Reader, node: Node, name: str) -> bool:
     text = reader.scalar(node, name)
     if node.style not in (None, "") or text not in ("true", "false"):
         raise reader.bad(node, f"{name} must be true or false")
     return text == "true"
 
 
-def _choice(*choices: str) -> _Read:
-    def read(reader: _Reader, node: _Node, name: str) -> str:
+def _choice(*choices: str) -> Read:
+    def read(reader: Reader, node: Node, name: str) -> str:
         text = reader.scalar(node, name)
         if text not in choices:
             raise reader.bad(node, f"{name}: {text!r} is not one of {', '.join(choices)}")
@@ -236,10 +141,10 @@ def _choice(*choices: str) -> _Read:
     return read
 
 
-def _choices(*choices: str) -> _Read:
+def _choices(*choices: str) -> Read:
     one = _choice(*choices)
 
-    def read(reader: _Reader, node: _Node, name: str) -> list[str]:
+    def read(reader: Reader, node: Node, name: str) -> list[str]:
         values = reader.each(node, name, one)
         if not node.value:
             raise reader.bad(node, f"{name} is an empty list; leave it out")
@@ -248,14 +153,14 @@ def _choices(*choices: str) -> _Read:
     return read
 
 
-def _range(reader: _Reader, node: _Node, name: str) -> str:
+def _range(reader: Reader, node: Node, name: str) -> str:
     text = _text(reader, node, name)
     if reader.strict:
         _check_range(reader, node, name, text)
     return text
 
 
-def _check_range(reader: _Reader, node: _Node, name: str, text: str) -> None:
+def _check_range(reader: Reader, node: Node, name: str, text: str) -> None:
     from logdoctor.knowledge.releases import parse_range
 
     try:
@@ -264,14 +169,14 @@ def _check_range(reader: _Reader, node: _Node, name: str, text: str) -> None:
         raise reader.bad(node, f"{name}: {text!r} is not a version range such as '>=0.17,<0.20'") from None
 
 
-def _pattern(reader: _Reader, node: _Node, name: str) -> str:
+def _pattern(reader: Reader, node: Node, name: str) -> str:
     text = _exact(reader, node, name)
     if reader.strict:
         _compile(reader, node, name, text)
     return text
 
 
-def _compile(reader: _Reader, node: _Node, name: str, pattern: str) -> None:
+def _compile(reader: Reader, node: Node, name: str, pattern: str) -> None:
     import regex
 
     try:
@@ -280,7 +185,7 @@ def _compile(reader: _Reader, node: _Node, name: str, pattern: str) -> None:
         raise reader.bad(node, f"{name}: not a valid regular expression: {error}") from None
 
 
-def _value(reader: _Reader, node: _Node, name: str) -> str | int | float | bool:
+def _value(reader: Reader, node: Node, name: str) -> str | int | float | bool:
     """Read a scalar as what it looks like; versions stay text, or 0.10 would become 0.1."""
     text = reader.scalar(node, name)
     if node.style not in (None, "") or name.endswith((".version", ".compute_capability")):
@@ -292,7 +197,7 @@ def _value(reader: _Reader, node: _Node, name: str) -> str | int | float | bool:
     return text
 
 
-def _condition(reader: _Reader, node: _Node, name: str) -> Any:
+def _condition(reader: Reader, node: Node, name: str) -> Any:
     value = _value(reader, node, name)
     if not reader.strict or not isinstance(value, str):
         return value
@@ -306,10 +211,10 @@ def _condition(reader: _Reader, node: _Node, name: str) -> Any:
     return value
 
 
-def _keyed(read: _Read) -> _Read:
+def _keyed(read: Read) -> Read:
     """Return a reader of a mapping from fact keys to values or lists of values."""
 
-    def read_all(reader: _Reader, node: _Node, name: str) -> dict[str, Any]:
+    def read_all(reader: Reader, node: Node, name: str) -> dict[str, Any]:
         values: dict[str, Any] = {}
         for key, value in reader.pairs(node, name).items():
             if not _FACT_KEY.fullmatch(key):
@@ -317,7 +222,7 @@ def _keyed(read: _Read) -> _Read:
                 continue
             try:
                 values[key] = reader.each(value, key, read) if value.id == "sequence" else read(reader, value, key)
-            except _Bad:
+            except Bad:
                 continue
             if values[key] == []:
                 reader.complain(value, f"{name}: {key} has an empty list")
@@ -326,7 +231,7 @@ def _keyed(read: _Read) -> _Read:
     return read_all
 
 
-_ITEM: dict[str, _Read] = {
+_ITEM: dict[str, Read] = {
     "pattern": _pattern,
     "literal": _exact,
     "level": _choices(*LEVELS, NONE),
@@ -335,7 +240,7 @@ _ITEM: dict[str, _Read] = {
 }
 
 
-def _item(reader: _Reader, node: _Node, name: str) -> dict[str, Any]:
+def _item(reader: Reader, node: Node, name: str) -> dict[str, Any]:
     pairs = reader.pairs(node, f"an item of {name}")
     values = reader.fields(node, pairs, _ITEM, (), f"an item of {name}")
     if ("pattern" in pairs) == ("literal" in pairs):
@@ -343,24 +248,24 @@ def _item(reader: _Reader, node: _Node, name: str) -> dict[str, Any]:
     return values
 
 
-def _items(reader: _Reader, node: _Node, name: str) -> list[dict[str, Any]]:
+def _items(reader: Reader, node: Node, name: str) -> list[dict[str, Any]]:
     values = reader.each(node, name, _item)
     if not node.value:
         raise reader.bad(node, f"{name} is an empty list; leave it out")
     return values
 
 
-_BLOCK: dict[str, _Read] = dict.fromkeys(("any", "all", "none", "sequence"), _items)
+_BLOCK: dict[str, Read] = dict.fromkeys(("any", "all", "none", "sequence"), _items)
 
 
-def _block(reader: _Reader, node: _Node, name: str) -> dict[str, Any]:
+def _block(reader: Reader, node: Node, name: str) -> dict[str, Any]:
     pairs = reader.pairs(node, name)
     if not pairs:
         raise reader.bad(node, f"{name} needs any, all, none or sequence")
     return reader.fields(node, pairs, _BLOCK, (), name)
 
 
-_REMEDY: dict[str, _Read] = {
+_REMEDY: dict[str, Read] = {
     "summary": _text,
     **dict.fromkeys(REMEDY_KINDS, _text),
     "vllm": _range,
@@ -370,7 +275,7 @@ _REMEDY: dict[str, _Read] = {
 }
 
 
-def _remedy(reader: _Reader, node: _Node, name: str) -> dict[str, Any]:
+def _remedy(reader: Reader, node: Node, name: str) -> dict[str, Any]:
     pairs = reader.pairs(node, "a remedy")
     values = reader.fields(node, pairs, _REMEDY, ("summary",), "a remedy")
     kinds = [kind for kind in REMEDY_KINDS if kind in pairs]
@@ -379,14 +284,14 @@ def _remedy(reader: _Reader, node: _Node, name: str) -> dict[str, Any]:
     return values
 
 
-def _remedies(reader: _Reader, node: _Node, name: str) -> list[dict[str, Any]]:
+def _remedies(reader: Reader, node: Node, name: str) -> list[dict[str, Any]]:
     return reader.each(node, name, _remedy)
 
 
-_EXAMPLE: dict[str, _Read] = {"log": _log, "facts": _keyed(_value)}
+_EXAMPLE: dict[str, Read] = {"log": _log, "facts": _keyed(_value)}
 
 
-def _example(reader: _Reader, node: _Node, name: str) -> str | dict[str, Any]:
+def _example(reader: Reader, node: Node, name: str) -> str | dict[str, Any]:
     if node.id == "scalar":
         return _log(reader, node, name)
     pairs = reader.pairs(node, f"an example of {name}")
@@ -396,17 +301,17 @@ def _example(reader: _Reader, node: _Node, name: str) -> str | dict[str, Any]:
     return values
 
 
-def _example_list(reader: _Reader, node: _Node, name: str) -> list[Any]:
+def _example_list(reader: Reader, node: Node, name: str) -> list[Any]:
     return reader.each(node, name, _example)
 
 
-def _examples(reader: _Reader, node: _Node, name: str) -> dict[str, Any]:
+def _examples(reader: Reader, node: Node, name: str) -> dict[str, Any]:
     spec = {"match": _example_list, "no_match": _example_list}
     return reader.fields(node, reader.pairs(node, name), spec, (), name)
 
 
 _REQUIRED = ("id", "title", "severity", "phase", "cause", "confidence", "basis")
-_ENTRY: dict[str, _Read] = {
+_ENTRY: dict[str, Read] = {
     "id": _slug,
     "title": _text,
     "severity": _choice(*(value.value for value in Severity)),
