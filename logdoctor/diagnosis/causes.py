@@ -67,6 +67,13 @@ class Judged:
     candidate: Candidate
     role: Role
     explained_by: tuple[str, ...] = ()
+    aside: bool = False
+    """It belongs to an orderly stop: worth a line, no alarm."""
+
+    @property
+    def severity(self) -> Severity:
+        """How bad it is in this boot."""
+        return Severity.INFO if self.aside else self.candidate.signature.severity
 
 
 def weigh(matches: Iterable[Match], facts: Facts, log: FailureLog) -> list[Candidate]:
@@ -116,24 +123,37 @@ def _weight(match: Match, failures: Sequence[Failure], log: FailureLog) -> int:
     return weight
 
 
-def judge(candidates: Sequence[Candidate], *, failed: bool) -> list[Judged]:
+def judge(candidates: Sequence[Candidate], *, failed: bool, stop_line: int = 0) -> list[Judged]:
     """Give every candidate its role; the root cause, if there is one, comes first.
 
     `failed` tells whether the boot did not reach or did not keep its service. In a boot that serves, only an error
-    is worth a root cause.
+    is worth a root cause. `stop_line` is where an orderly stop was asked for (0: nowhere): what stands below it, and
+    every cascade of a boot that did not fail, belongs to the stop and alarms nobody.
     """
     kept = _without_suppressed(candidates)
     present = {candidate.id for candidate in kept}
     explained = {c.id: tuple(i for i in c.signature.consequence_of if i in present and i != c.id) for c in kept}
     roots = sorted((c for c in kept if c.may_be_root() and not explained[c.id]), key=lambda c: c.order)
+    aside = {c.id for c in kept if not failed and _belongs_to_stop(c, stop_line)}
+    roots = [c for c in roots if c.id not in aside]
     if not failed:
         # What did not stop the boot is no cause of a failure unless it is an error with its own evidence.
         roots = [c for c in roots if c.weight < 2]
     judged = []
     root = roots[0] if roots else None
     for candidate in kept:
-        judged.append(_role(candidate, root, explained[candidate.id]))
+        if candidate.id in aside:
+            judged.append(Judged(candidate, Role.NOTICE, aside=True))
+        else:
+            judged.append(_role(candidate, root, explained[candidate.id]))
     return sorted(judged, key=_report_order)
+
+
+def _belongs_to_stop(candidate: Candidate, stop_line: int) -> bool:
+    if candidate.signature.kind is Kind.CASCADE:
+        return True
+    lines = [hit.line for hit in candidate.match.hits]
+    return bool(stop_line and lines) and min(lines) > stop_line
 
 
 def _role(candidate: Candidate, root: Candidate | None, explained_by: tuple[str, ...]) -> Judged:
@@ -154,7 +174,7 @@ _ROLE_ORDER = {Role.ROOT_CAUSE: 0, Role.CONTRIBUTING: 1, Role.NOTICE: 2, Role.CO
 
 def _report_order(judged: Judged) -> tuple[int, int, int, str]:
     candidate = judged.candidate
-    return (_ROLE_ORDER[judged.role], -candidate.signature.severity.rank, candidate.line, candidate.id)
+    return (_ROLE_ORDER[judged.role], -judged.severity.rank, candidate.line, candidate.id)
 
 
 def _without_suppressed(candidates: Sequence[Candidate]) -> list[Candidate]:

@@ -17,7 +17,7 @@ from logdoctor.diagnosis.failures import FailureLog
 from logdoctor.diagnosis.matching import BootMatcher, Match, Matcher
 from logdoctor.diagnosis.remedies import choose, settle
 from logdoctor.diagnosis.summary import boot_notes, boot_summary
-from logdoctor.diagnosis.templates import fill
+from logdoctor.diagnosis.templates import as_text, fill
 from logdoctor.diagnosis.unknown import first_failure, unknown_failure
 from logdoctor.facts import FactCollector, Milestones, infer_facts
 from logdoctor.model import (
@@ -70,7 +70,8 @@ class BootObserver:
         happened = verdict.outcome(milestones)
         facts = self._all_facts(happened, milestones, given)
         candidates = self._candidates(facts, happened, milestones)
-        judged = judge(candidates, failed=happened not in (Verdict.READY, Verdict.STOPPED))
+        failed = happened not in (Verdict.READY, Verdict.STOPPED)
+        judged = judge(candidates, failed=failed, stop_line=milestones.shutdown_line)
         if not self._vllm and not candidates:
             return None
         reached = verdict.final(happened, judged, milestones)
@@ -127,7 +128,8 @@ class BootObserver:
     def _findings(
         self, judged: list[Judged], facts: Facts, reached: Verdict, milestones: Milestones
     ) -> tuple[Finding, ...]:
-        findings = [self._finding(one, facts) for one in judged]
+        seen = {event.line: event.text for event in reversed(milestones.failures)}
+        findings = [self._finding(one, facts, seen) for one in judged]
         findings = absences(facts, findings, self._general)
         failure = first_failure(self._failures, _cascade_lines([one.candidate for one in judged]))
         root = next((one for one in judged if one.role is Role.ROOT_CAUSE), None)
@@ -140,14 +142,14 @@ class BootObserver:
             findings.insert(0, unknown_failure(failure, self._failures, self._facts.phase, self._last))
         return settle(findings[:MAX_FINDINGS])
 
-    def _finding(self, judged: Judged, facts: Facts) -> Finding:
+    def _finding(self, judged: Judged, facts: Facts, seen: Mapping[int, str]) -> Finding:
         candidate, signature = judged.candidate, judged.candidate.signature
         match = candidate.match
-        evidence = _evidence(match, facts)
+        evidence = _evidence(match, facts, seen)
         return Finding(
             id=signature.id,
             title=fill(signature.title, match.captures, facts),
-            severity=signature.severity,
+            severity=judged.severity,
             role=judged.role,
             confidence=_confidence(candidate),
             basis=signature.basis,
@@ -179,12 +181,14 @@ def _confidence(candidate: Candidate) -> Confidence:
     return candidate.signature.confidence
 
 
-def _evidence(match: Match, facts: Facts) -> tuple[Evidence, ...]:
+def _evidence(match: Match, facts: Facts, seen: Mapping[int, str]) -> tuple[Evidence, ...]:
+    """Return the lines that carry a match; for a match on facts alone, the lines that state the facts."""
     if match.hits:
         return tuple(Evidence(hit.line, hit.record.process.name, hit.text) for hit in match.hits[:MAX_EVIDENCE])
     conditions = {**match.signature.when, **match.signature.when_known}
-    stated = sorted({(f.line, f.process, f.key, str(f.value)) for k in conditions if (f := facts.get(k)) and f.line})
-    return tuple(Evidence(line, process, f"{key} = {value}") for line, process, key, value in stated[:MAX_EVIDENCE])
+    stated = [fact for key in conditions if (fact := facts.get(key)) and fact.line]
+    lines = {f.line: Evidence(f.line, f.process, seen.get(f.line, f"{f.key} = {as_text(f.value)}")) for f in stated}
+    return tuple(lines[line] for line in sorted(lines)[:MAX_EVIDENCE])
 
 
 def diagnose_records(
