@@ -254,8 +254,8 @@ def to_markdown(page: ExplainPage) -> str:
 
 def escaped(text: str) -> str:
     """Return text that Markdown shows as it is."""
-    text = re.sub(r"[\\`*<>\[\]|~&]|(?<![^\W_])_|_(?![^\W_])", r"\\\g<0>", text)
-    return re.sub(r"^(\s*\d*)(?:(?<!\d)([#+-])|(?<=\d)([.)]))", r"\1\\\2\3", text)
+    text = re.sub(r"[\\`*<\[\]|~&]|(?<![^\W_])_|_(?![^\W_])", r"\\\g<0>", text)
+    return re.sub(r"^(\s*\d*)(?:(?<!\d)([#+>-])|(?<=\d)([.)]))", r"\1\\\2\3", text)
 
 
 def fenced(text: str) -> str:

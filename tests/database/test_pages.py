@@ -23,7 +23,7 @@ def test_there_is_a_page_for_each_and_an_index() -> None:
     assert "# kv-too-small" in made["kv-too-small.md"]
     index = made["README.md"]
     assert "2 signatures, 1 of them for harmless lines." in index
-    assert "| [other-one](other-one.md) | harmless | kv-cache | A \\| in \\<title\\> |" in index
+    assert "| [other-one](other-one.md) | harmless | kv-cache | A \\| in \\<title> |" in index
     assert index.index("## memory.yaml") < index.index("## server.yaml")
 
 
