@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -29,15 +29,27 @@ class DefaultGroup(TyperGroup):
             args = [DEFAULT_COMMAND, *args]
         return super().parse_args(ctx, args)
 
+    def format_usage(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
+        formatter.write_usage("docker logs NAME 2>&1 |", ctx.command_path)
+        formatter.write_usage(ctx.command_path, "[OPTIONS] [FILE]...", prefix="       ")
+        formatter.write_usage(ctx.command_path, "COMMAND [ARGS]...", prefix="       ")
+
+    def format_options(self, ctx: typer.Context, formatter: Any) -> None:
+        """Show the options of the default command, which is what most people want."""
+        command = self.commands[DEFAULT_COMMAND]
+        command.format_options(ctx, formatter)
+        self.format_commands(ctx, formatter)
+
 
 app = typer.Typer(
     cls=DefaultGroup,
     add_completion=True,
+    rich_markup_mode=None,
     no_args_is_help=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-signatures_app = typer.Typer(no_args_is_help=True, help="List, check and test the signature database.")
+signatures_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="List, check and test the signature database.")
 app.add_typer(signatures_app, name="signatures")
 
 SignatureDirs = Annotated[
@@ -61,10 +73,7 @@ def _main_options(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and leave.")
     ] = False,
 ) -> None:
-    """Read the log of a vLLM server and say whether it is up, why not, and what to type.
-
-    docker logs nemotron 2>&1 | logdoctor
-    """
+    """Read the log of a vLLM server and say whether it is up, why not, and what to type."""
 
 
 @app.command(name=DEFAULT_COMMAND)
