@@ -14,7 +14,7 @@ from .values import closing_quote, is_secret_value, line_value, read_value
 _KEYWORDS = ("key", "token", "secret", "pass", "pwd", "cred", "auth", "cookie", "dsn", "connection", "salt", "jwt", "sess", "_pat")
 _QUERY_KEYWORDS = ("?", "&")
 _WORD = Pattern("|".join(_KEYWORDS), re.IGNORECASE)
-_NAME_LEFT = Pattern(r"[A-Za-z0-9_.\-]{0,80}$")
+_NAME_LEFT = Pattern(r"[A-Za-z0-9_.\-]{0,80}\Z")
 _NAME_RIGHT = Pattern(r"[A-Za-z0-9_.\-]{0,80}")
 _ESCAPED = Pattern(r"\\[nrtbfv]$")
 _AFTER_NAME = Pattern(
@@ -100,7 +100,7 @@ def _assigned(text: str, start: int, after: re.Match[str], name: str, flag: bool
     else:
         code = sep == "=" and not flag and name == name.lower()
         for first, last in read_value(text, position, outer=outer, code=code or _is_source(text, start)):
-            if not bare or _is_likely(text[first:last], name, sep, own_line or bool(after["quote"]) or bool(outer)):
+            if not bare or _is_likely(text[first:last], name, sep, own_line, bool(after["quote"] or outer)):
                 yield first, last
 
 
@@ -132,21 +132,24 @@ def _is_source(text: str, start: int) -> bool:
     return bool(_SOURCE_LINE.search(text[begin : len(text) if end == -1 else end]))
 
 
-def _is_likely(value: str, name: str, sep: str, structured: bool) -> bool:
+def _is_likely(value: str, name: str, sep: str, own_line: bool, quoted: bool) -> bool:
     """Tell whether a bare value behind this name can be its secret, and not prose, a number or code."""
     kind = kind_of_name(name)
+    structured = own_line or quoted
     if re.fullmatch(r"[\d.,]{1,12}%?", value):
         return kind == "password" or (structured and kind not in ("token", "hf-token", "authorization", "secret"))
     if kind == "credentials" and value.startswith(("/", "~", "./")):
         return False
+    if kind == "authorization" and not quoted:
+        return is_opaque(value) or (sep == ":" and name.lower().endswith("authorization"))
     if structured or sep == "=":
-        return name.lower() != "auth" or is_opaque(value) or structured
+        return True
     return is_opaque(value) or len(value) >= 20
 
 
 _NEXT_LISTED = Pattern(r"""\\*["'],\s*(?=\\*["'](?!-))""")
 _NEXT_WORD = Pattern(r"""["']?[ \t]+(?![-\\|&;<>]|\d?>)""")
-_NO_KEY = Pattern(r"/|[A-Za-z][\w.-]*/[\w.-]+(?:\s|$)|[\w.-]+=|[a-z]{1,20}(?:\s|$)")  # a model, a word, NAME=
+_NO_KEY = Pattern(r"/|[A-Za-z][\w.-]*/[\w.-]+(?:\s|$)|[\w.-]+=|[a-z]{1,20}\s+[^\s\\-]")  # a model, a word, NAME=
 _INVALID = Pattern(r"""value: (\\*["'])""")
 _PERCENT = Pattern(r"""(?:%5[Bb])?(?:%2[27])?((?:(?!%2[267Cc]|%7[Dd]|%5[Dd])[^\s&"'<>#])+)""")
 

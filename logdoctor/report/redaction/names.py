@@ -11,12 +11,13 @@ _TEXT_TOKENS = frozenset(
     ["audio", "begin", "bos", "by", "cls", "decoder", "draft", "each", "end", "eos", "expert", "first", "generated", "image", "img", "input", "last", "mask", "max", "media", "min", "new", "next", "num", "number", "of", "out", "output", "pad", "per", "placeholder", "prompt", "sampled", "sep", "sequence", "single", "special", "start", "stop", "sub", "suffix", "target", "think", "thinking", "tool", "total", "unexpected", "unk", "video", "vision", "word"]
 )
 _PLURAL_OWNERS = frozenset(["access", "api", "auth", "bearer", "csrf", "hf", "refresh", "secret", "session"])
+_PAT_OWNERS = frozenset({"ado", "azure", "bitbucket", "devops", "gh", "git", "github", "gitlab"})
 _KEY_OWNERS = frozenset(
     ["access", "account", "admin", "aes", "api", "app", "application", "auth", "client", "consumer", "deploy", "encrypt", "encryption", "functions", "gpg", "hmac", "jwt", "license", "master", "ngc", "nvidia", "openai", "private", "root", "secret", "service", "session", "shared", "signing", "ssh", "storage", "subscription", "webhook", "wandb"]
 )
 # `token_path`, `secretName`, `password_length` … say something about a secret and are none.
 _ABOUT = frozenset(
-    ["budget", "class", "count", "dir", "directory", "enabled", "env", "expires", "expiry", "field", "file", "filename", "format", "header", "hash", "help", "id", "ids", "index", "keyfile", "len", "length", "limit", "mode", "name", "names", "path", "paths", "prefix", "provider", "py", "ref", "regex", "required", "service", "size", "size_limit", "source", "storage", "store", "suffix", "ttl", "type", "types", "url", "uri", "usage"]
+    ["budget", "class", "count", "dir", "directory", "enabled", "env", "expires", "expiry", "fd", "field", "file", "filename", "format", "header", "hash", "help", "id", "ids", "index", "keyfile", "len", "length", "limit", "mode", "name", "names", "path", "paths", "prefix", "provider", "py", "ref", "regex", "required", "service", "size", "size_limit", "source", "storage", "store", "suffix", "ttl", "type", "types", "url", "uri", "usage"]
 )
 _FUSED = Pattern(
     r"(?:api|access|secret|private|account|signing|encryption|auth|master|license|subscription|sharedaccess|pre?shared)key"
@@ -70,9 +71,9 @@ def _by_word(name: str, parts: list[str], flat: str) -> str:
         return "cookie"
     if flat.endswith(("connectionstring", "connstring", "connstr", "dsn")):
         return "connection-string"
-    if parts[-1] in ("salt", "jwt", "bearer", "otp", "totp", "pat") and (len(parts) > 1 or parts[-1] not in ("pat", "otp")):
-        return "secret" if parts[-1] != "jwt" else "jwt"
-    return "secret" if "secret" in parts or "mysecret" in parts else ""
+    if parts[-1] in ("salt", "jwt", "bearer", "totp") or (parts[-1] == "pat" and parts[-2:-1] and parts[-2] in _PAT_OWNERS):
+        return "jwt" if parts[-1] == "jwt" else "secret"
+    return "secret" if "secret" in parts else ""
 
 
 def _by_token(parts: list[str], flat: str) -> str:

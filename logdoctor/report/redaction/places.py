@@ -14,7 +14,7 @@ _HOME = Pattern(r"(?:/|\\{1,4})(?:home\d?|Users)(?:/|\\{1,4})(?P<user>[^/\\\s'\"
 _PROFILE = Pattern(r"[A-Za-z]:(?:\\{1,4}|/)Users(?:\\{1,4}|/)(?P<user>[^/\\:*?\"'<>|\n]{1,64}?)(?=\\|/|[\"'\n]|$)")
 _TEMP_OWNER = Pattern(r"torchinductor_(?P<user>[A-Za-z][\w.-]{0,40})")
 _USER_VARIABLE = Pattern(r"(?<![A-Za-z0-9_])(?:USER|LOGNAME|USERNAME|SUDO_USER|LNAME)[\"']?\s?[=:]\s?[\"']?(?P<user>[A-Za-z][\w.@-]{0,63})")
-_NOBODY = frozenset(["root", "public", "default", "shared", "user", "users", "username", "name", "you", "your", "me", "none", "null", "true", "false", "str"])
+_NOBODY = frozenset(["root", "public", "default", "shared", "user", "users", "username", "vllm", "ray", "jovyan", "nobody", "app", "name", "you", "your", "me", "none", "null", "true", "false", "str"])
 _EMAIL = Pattern(
     r"(?:(?<![\w.+-])|(?<=\\[nrt]))[A-Za-z0-9][\w.+-]{0,63}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){0,4}\.[A-Za-z]{2,24}(?![\w-])"
 )
@@ -66,7 +66,7 @@ _JOURNAL = Pattern(
 _PROMPT_SIGN = Pattern(r"(?<![\w.])(?:(?!root@)(?P<user>[a-z_][\w-]{0,31})|root)@(?P<host>[A-Za-z0-9][\w.-]{0,63}):[^\s$#]{0,100}[$#](?:\s|$)", re.MULTILINE)
 _NAMED = Pattern(
     r"(?<![A-Za-z0-9])(?i:(?:\w{0,30}_)?(?:host_?name|node_?name|master_addr(?:ess)?|master_host|head_node|fqdn)|node_host|host)"
-    r"(?:\\*[\"'])?(?:\s?[=:]\s?|\s)(?:\\*[\"'])?(?P<host>[A-Za-z0-9][\w-]{0,62}(?:\.[\w-]{1,62}){0,8})(?![\w(/-])"
+    r"(?:\\*[\"'])?(?:\s?=\s?|:\s?(?=\\*[\"'])|:\s|\s)(?:\\*[\"'])?(?P<host>[A-Za-z0-9][\w-]{0,62}(?:\.[\w-]{1,62}){0,8})(?![\w(\[/-]|\.\w)"
 )
 _URL = Pattern(
     r"(?i)(?<![a-z0-9])(?:https?|wss?|tcp|udp|grpcs?|rediss?|postgres(?:ql)?|mysql|mongodb(?:\+srv)?|amqps?|ray|nats|ldaps?|ssh|s?ftp|kafka|git|oci|docker)"
@@ -88,8 +88,9 @@ _PUBLIC = Pattern(
     r"|scipy\.org|w3\.org|ietf\.org|mozilla\.org|stackoverflow\.com|arxiv\.org|redhat\.com|ubuntu\.com|debian\.org|example\.(?:com|org)|amazonaws\.com"
     r"|cuda|wikipedia\.org|json-schema\.org|fastapi\.tiangolo\.com|opentelemetry\.io|amd\.com|intel\.com|wandb\.ai|kubernetes\.io|nvidia\.github\.io)"
 )
+_SITE = Pattern(r"(?i)(?:www|docs?|spec|wiki|developers?|download|errors|pip|learn|support|forums?|blog)\.[\w.-]+|[\w.-]+\.org")
 _NOT_A_HOST = Pattern(
-    r"(?i)localhost\S*|host(?:name)?|ip|port|server|none|null|true|false|unknown|auto|str|optional|or|and|is|to|of|for|in|not|with|memory|cpu|gpu|device"
+    r"(?i)localhost\S*|host(?:name)?|ip|port|server|none|null|true|false|unknown|auto|str|bool|int|float|list|dict|any|self|cls|optional|or|and|is|to|of|for|in|not|with|memory|cpu|gpu|device"
     r"|\d+|.*\.(?:py|cc|cpp|cu|so|h|hpp|c|json|yaml|yml|log|sh)|kubernetes\.docker\.internal|host\.docker\.internal|self\..*|args\..*"
 )
 
@@ -122,6 +123,8 @@ def find_hosts(text: str, lower: str) -> Iterator[Span]:
 
 def _is_host(match: re.Match[str], group: str, pattern: Pattern) -> bool:
     host = match[group]
+    if pattern is _URL and _SITE.fullmatch(host) and match.string[match.end(group) : match.end(group) + 1] != ":":
+        return False
     if _NOT_A_HOST.fullmatch(host) or re.fullmatch(r"[\d.]+|[\d.]+\w+", host) or _PUBLIC.fullmatch(host):
         return False
     if pattern is _INSIDE:

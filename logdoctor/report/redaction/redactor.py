@@ -26,13 +26,11 @@ Detector = Callable[[str, str], Iterable[Span]]
 # Where two detectors claim the same stretch, the earlier one names the kind: a token rule before the name of its variable.
 SECRET_DETECTORS: tuple[Detector, ...] = (
     find_tokens,
-    find_private_keys,
     find_url_credentials,
     find_assignments,
     find_spoken,
-    find_random_runs,
 )
-PERSON_DETECTORS: tuple[Detector, ...] = (find_prompts, find_people)
+OTHER_DETECTORS: tuple[Detector, ...] = (find_private_keys, find_random_runs, find_prompts, find_people)
 PLACE_DETECTORS: tuple[Detector, ...] = (find_devices, find_addresses, find_hosts)
 
 _CUT = Pattern(r"(?:…|\.\.\.)?\s*$")
@@ -46,7 +44,7 @@ def find(text: str, *, keep_hosts: bool = False) -> list[Span]:
     lower = text.lower()
     places = () if keep_hosts else PLACE_DETECTORS
     secrets = list(chain.from_iterable(detect(text, lower) for detect in SECRET_DETECTORS))
-    others = list(chain.from_iterable(detect(text, lower) for detect in (*PERSON_DETECTORS, *places)))
+    others = list(chain.from_iterable(detect(text, lower) for detect in (*OTHER_DETECTORS, *places)))
     if "\n" not in text:
         return merge(_unplaced(text, [*secrets, *others]))
     joined = Joined(text)

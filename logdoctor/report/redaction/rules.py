@@ -39,7 +39,7 @@ TOKEN_RULES: tuple[Rule, ...] = (
     Rule("api-key", ("sk-",), START + r"sk-" + _MIXED + r"[A-Za-z0-9_-]{6,}"),
     Rule("api-key", ("sk-",), START + r"sk-[A-Za-z0-9_-]{20,}"),
     # https://docs.stripe.com/keys: sk_live_, rk_test_, pk_live_, whsec_
-    Rule("stripe-key", ("_live_", "_test_", "_prod_"), r"(?<![A-Za-z0-9])[spr]k_(?:live|test|prod)_[A-Za-z0-9]{8,}"),
+    Rule("stripe-key", ("_live_", "_test_", "_prod_"), START + r"[spr]k_(?:live|test|prod)_[A-Za-z0-9]{8,}"),
     Rule("stripe-key", ("whsec_",), r"whsec_[A-Za-z0-9+/=]{16,}"),
     # https://github.blog/2021-04-05-behind-githubs-new-authentication-token-formats/
     Rule("github-token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"gh[pousr]_[A-Za-z0-9]{20,}"),
@@ -82,8 +82,8 @@ TOKEN_RULES: tuple[Rule, ...] = (
     # https://docs.docker.com/security/access-tokens
     Rule("docker-token", ("dckr_pat_", "dckr_oat_"), r"dckr_[po]at_[A-Za-z0-9_-]{20,}"),
     # https://learn.microsoft.com/azure: client secrets (`…8Q~…`), storage account keys (88 characters), DevOps tokens
-    Rule("azure-key", ("q~",), r"(?<![\w.~-])[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34}"),
-    Rule("azure-key", ("==",), r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{86}=="),
+    Rule("azure-key", ("q~",), r"[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34}"),
+    Rule("azure-key", ("==", "%3d%3d"), r"[A-Za-z0-9+/]{86}==(?![A-Za-z0-9+=])|(?:[A-Za-z0-9]|%2[BFbf]){86}%3[Dd]%3[Dd]"),
     Rule("azure-key", ("azdo",), r"[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}"),
     # https://www.twilio.com/docs/iam/api-keys, https://docs.sendgrid.com/ui/account-and-settings/api-keys, Mailgun, Mailchimp
     Rule("twilio-key", ("sk", "ac"), START + r"(?:SK|AC)[0-9a-f]{32}(?![0-9A-Za-z])"),

@@ -6,6 +6,7 @@ from .lazy import Pattern
 
 _DIGIT = Pattern(r"\d")
 _LETTER = Pattern(r"[A-Za-z]")
+_WORD = Pattern(r"[A-Z]?[a-z]{3,}")
 _INNER_CAPITAL = Pattern(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 
 
@@ -20,9 +21,11 @@ def is_random(text: str) -> bool:
     """Tell whether `text` is drawn from an alphabet rather than written: for keys without a known prefix.
 
     Random base-62 text changes between small letters, capitals and digits at about 60 % of its places; CamelCase
-    kernel names and mangled C++ symbols stay below 35 %. Hex digests and lower-case cache hashes never qualify.
+    kernel names and mangled C++ symbols stay far below, and consist of words for the most part. Hex digests and lower-case cache hashes never qualify.
     """
     text = text.replace("_", "").replace("-", "")
+    if sum(len(word.group()) for word in _WORD.finditer(text)) > 0.45 * len(text):
+        return False
     classes = ["d" if c.isdigit() else "u" if c.isupper() else "l" if c.islower() else "-" for c in text]
     if classes.count("d") < 3 or not {"u", "l"} <= set(classes):
         return False

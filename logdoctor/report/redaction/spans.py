@@ -17,6 +17,10 @@ HOST_KINDS = frozenset({"host", "pod", "ip", "private-ip", "mac", "gpu-uuid", "m
 """Kinds that `keep_hosts` leaves readable."""
 
 
+WEAK_KINDS = HOST_KINDS | {"email", "user"}
+"""Kinds that give way where they overlap the end of a secret: `user:password@example.com` is no e-mail address."""
+
+
 class Span(NamedTuple):
     """A stretch of a text that must not be printed."""
 
@@ -47,7 +51,7 @@ def merge(spans: Iterable[Span]) -> list[Span]:
     for span in sorted(spans, key=lambda s: (s.start, -s.end)):
         if not merged or span.start >= merged[-1].end:
             merged.append(span)
-        elif span.end > merged[-1].end:
+        elif span.end > merged[-1].end and span.kind not in WEAK_KINDS:
             last = merged[-1]
             merged[-1] = Span(last.start, span.end, last.kind)
     return merged

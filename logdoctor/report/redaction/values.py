@@ -15,7 +15,8 @@ _SCHEME = Pattern(r"(?i)(?:bearer|basic|token|digest|negotiate|apikey|api-key|ke
 # Values that say "nothing here", types, references to a variable, and masks: all of them readable and harmless.
 _NO_SECRET = Pattern(
     r"""(?i:none|null|nil|true|false|yes|no|unset|undefined|str|bool|int|bytes|float|string|boolean|any|optional|list|dict
-    |union|secretstr|tuple|required|default|missing|redacted|hidden|masked|not\ set|n/a)(?:\ ?[\[|].{0,80})?
+    |union|secretstr|tuple|collection|sequence|iterable|mapping|callable|type|required|default|missing|redacted|hidden|masked
+    |not\ set|n/a)(?:\ ?[\[|=].{0,80}|,)?
     |[*x•.…_-]*|\$\{?[A-Z_][A-Z0-9_]*\}?|\$\{[^}]*\}|\$\([^)]*\)|%[A-Z_]+%|\{\{.{0,200}\}\}|\{[a-z_.]*\}|<[A-Za-z][A-Za-z _-]*>|\[REDACTED\]
     |\*{2,}[^*]{0,4}""",
     re.VERBOSE,
@@ -23,8 +24,8 @@ _NO_SECRET = Pattern(
 # In code lines of tracebacks a value is an expression: `token=token,`, `api_key=os.environ[...]`, `self.token`.
 _CODE = Pattern(
     r"(?:self|cls|args|config|cfg|kwargs|os|request|settings|envs?|model_config|vllm_config|opts?)\.[\w.]+.*"
-    r"|(?:use_)?(?:hf_|auth_|access_|api_)?(?:token|tokens|api_key|key|keys|password|passwd|secret|auth|credentials?|cookies?|headers?|authorization)"
-    r"|[A-Za-z_][\w.]*\(.*|kwargs\[.*"
+    r"|(?:use_)?(?:hf_|auth_|access_|api_)?(?:tokens?|api_key|keys?|password|passwd|pwd|secret|auth|credentials?|cookies?|headers?"
+    r"|authorization|keyfile)|[A-Za-z_][\w.]*[(\[].*"
 )
 _BARE_STOP = Pattern(
     r"""[\s"'`]|\\*["'`]|\\+[nrt](?=[\w.-]{1,60}\s?[=:]|["']|$|\\|\s)"""

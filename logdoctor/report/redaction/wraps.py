@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
 from .lazy import Pattern
-from .spans import Span
+from .spans import Span, is_masked
 
 # A break, and what belongs to the next line's transport and not to its text.
 _BREAK = Pattern(
@@ -21,7 +21,7 @@ _BREAK = Pattern(
 # How a line begins that continues nothing.
 _FRESH = Pattern(
     r"(?:DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL|FATAL|Traceback|File|During|The|raise|return|from|import|self|def|class|with|if|for)\b"
-    r"|[\w.\-]{1,60}(?:=(?=[^\s=\"'])|:(?=\s))|--\w|-\w\b|[(\[{#$]|\d{4}-\d\d|\d\d[-:/]\d\d|[a-z]+\s+[a-z]|[A-Z][a-z]+\s|\w+\("
+    r"|[\w.\-]{1,60}(?: = |=(?=[^\s=\"'])|:(?=\s))|--\w|-\w\b|[(\[{#$]|\d{4}-\d\d|\d\d[-:/]\d\d|[a-z]+\s+[a-z]|[A-Z][a-z]+\s|\w+\("
 )
 
 
@@ -43,6 +43,16 @@ class Joined:
     def crossed(self, start: int, end: int) -> list[int]:
         """Return the offsets of the breaks strictly inside `start:end` of the joined text."""
         return self._offsets[bisect_right(self._offsets, start) : bisect_left(self._offsets, end)]
+
+    def is_break(self, offset: int) -> bool:
+        """Tell whether a break was at this offset of the joined text."""
+        index = bisect_left(self._offsets, offset)
+        return index < len(self._offsets) and self._offsets[index] == offset
+
+    def line(self, offset: int) -> str:
+        """Return the joined text from `offset` to the next break."""
+        index = bisect_right(self._offsets, offset)
+        return self.text[offset : self._offsets[index] if index < len(self._offsets) else len(self.text)]
 
     def place(self, offset: int) -> int:
         """Return where in the source the joined text's `offset` ends: before a break, not behind it."""
@@ -71,6 +81,8 @@ def cut_spans(joined: Joined, spans: list[Span], whole: list[Span]) -> Iterator[
     ends = {span.end for span in whole}
     for span in spans:
         crossed = joined.crossed(span.start, span.end)
+        if joined.is_break(span.start) and _FRESH.match(joined.line(span.start)):
+            continue
         end = next((offset for offset in crossed if not _continues(joined, offset, span, ends)), span.end)
         if crossed and end > crossed[0]:
             yield from joined.pieces(Span(span.start, end, span.kind))
@@ -88,9 +100,11 @@ def line_spans(joined: Joined, spans: list[Span]) -> Iterator[Span]:
 
 def _continues(joined: Joined, offset: int, span: Span, ends: set[int]) -> bool:
     """Tell whether the text after the break at `offset` belongs to the secret that began before it."""
+    if is_masked(joined.text[span.start : offset]):
+        return False  # redacted before, with all that belonged to it
     quote = joined.text[span.end : span.end + 1]
     if quote in ("'", '"') and quote in joined.text[max(0, span.start - 16) : span.start]:
         return True  # a closing quote stands behind it
-    if joined.place(offset) not in ends:
-        return True  # the piece before the break is no secret by itself: the rest made it one
-    return not _FRESH.match(joined.text[offset : offset + 80])
+    if joined.place(offset) not in ends and not joined.crossed(span.start, offset):
+        return True  # the piece before the first break is no secret by itself: the rest made it one
+    return not _FRESH.match(joined.line(offset))
