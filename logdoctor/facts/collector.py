@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from logdoctor.facts import arguments, hardware, kernels, launch, loading, memory, milestones, phases, serving
 from logdoctor.facts.clock import stamp
+from logdoctor.facts.index import words_of
 from logdoctor.facts.inference import FindGpu, InferGpu, infer_facts
 from logdoctor.facts.milestones import Milestones, MilestoneTracker
 from logdoctor.facts.pattern import FactPattern, FactStore, PatternTable, Statement
@@ -56,20 +57,23 @@ class FactCollector:
         now = stamp(record.time, record.outer_time)
         self._milestones.touch(record, now)
         message = record.message
-        if record.quoted or message.startswith(_CLIENT_TEXT):
+        if message.startswith(_CLIENT_TEXT):
             return
-        status = self._serving.access(record, message)
-        if status:
-            if 200 <= status < 300:
-                self._phases.serve(record, now)
-                self._milestones.serve(record, status)
+        status = self._serving.access(record, message)  # counts quoted ones too: the path is the client's, not the form
+        if 200 <= status < 300:
+            self._phases.serve(record, now)
+            self._milestones.serve(record)
+        elif status:
+            self._phases.extend(record)
+        if status or record.quoted:
             return
-        self._phases.observe(record, message, now)
-        self._milestones.observe(record, message, self._phases.before_shutdown, now)
-        self._keep(self._statements(record, message), record)
+        words = words_of(message)
+        self._phases.observe(record, message, words, now)
+        self._milestones.observe(record, message, words, self._phases.before_shutdown, now)
+        self._keep(self._statements(record, message, words), record)
 
-    def _statements(self, record: Record, message: str) -> Iterator[Statement]:
-        yield from self._table.read(record, message)
+    def _statements(self, record: Record, message: str, words: frozenset[str]) -> Iterator[Statement]:
+        yield from self._table.read(record, message, words)
         if any(literal in message for literal in arguments.LITERALS):
             yield from arguments.read_arguments(record, message)
         if " throughput: " in message or "is preempted by" in message:

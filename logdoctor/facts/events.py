@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
+from logdoctor.facts.index import LiteralIndex
 from logdoctor.model import Record
 
 
@@ -63,7 +64,7 @@ _READY: tuple[EventPattern, ...] = (
         "throughput",
         "Avg generation throughput: ",
         r"^(?:Engine \d+: |\d+ Engines Aggregated: )?Avg prompt throughput: ",
-        _INFO,
+        ("INFO", "DEBUG"),
     ),
     EventPattern("listening", "listening", "Starting vLLM ", r"^Starting vLLM (?:API )?server(?: \d+)? on "),
 )
@@ -129,21 +130,25 @@ _WAIT: tuple[EventPattern, ...] = (
 )
 
 EVENTS: tuple[EventPattern, ...] = _BEGIN + _READY + _SHUTDOWN + _FAILURE + _WAIT
-"""All of them; the first that matches a record is its event."""
+"""All of them; a record is at most one event of each name, the first that matches."""
 
 
-def find_event(record: Record, message: str) -> EventPattern | None:
-    """Give the pattern of the event that the record is, or None."""
-    for pattern in EVENTS:
-        if pattern.literal not in message:
+_INDEX = LiteralIndex((pattern.literal, pattern) for pattern in EVENTS)
+
+
+def find_events(record: Record, message: str, words: frozenset[str]) -> list[EventPattern]:
+    """Give the patterns of the events that the record is, in the order of the table."""
+    found: list[EventPattern] = []
+    for pattern in _INDEX.find(message, words):
+        if any(pattern.event == other.event for other in found):
             continue
         if pattern.levels and record.level not in pattern.levels:
             continue
         if pattern.roles and record.process.role not in pattern.roles:
             continue
         if not pattern.regex or _compiled(pattern.regex).search(message):
-            return pattern
-    return None
+            found.append(pattern)
+    return found
 
 
 @cache

@@ -170,9 +170,4 @@ PATTERNS: tuple[FactPattern, ...] = (
         {"version": ("nccl.version", version)},
         rank=1,
     ),
-    FactPattern(
-        "NCCL INFO",
-        r"^(?P<host>[A-Za-z][\w.-]{0,62}):\d+:\d+ \[\d+\] NCCL INFO",
-        {"host": ("host.name", text)},
-    ),
 )

@@ -85,7 +85,11 @@ def _infer_loading(known: dict[str, Fact]) -> None:
     if done and elapsed and isinstance(done.value, int) and isinstance(elapsed.value, float) and done.value > 0:
         pace = round(elapsed.value / done.value, 2) if elapsed.value else None
         _infer(known, "weights.seconds_per_shard", pace, done)
-    for target, source in (("memory.weights_gib", "weights.gib"), ("memory.graphs_gib", "graphs.gib")):
+    for target, source in (
+        ("memory.weights_gib", "weights.gib"),
+        ("memory.graphs_gib", "graphs.gib"),
+        ("weights.seconds", "model.load_seconds"),
+    ):
         if source in known:
             _infer(known, target, known[source].value, known[source])
 

@@ -10,7 +10,7 @@ from collections import deque
 from dataclasses import dataclass
 
 from logdoctor.facts.clock import Stamp, seconds_between
-from logdoctor.facts.events import EVENTS, find_event
+from logdoctor.facts.events import EVENTS, find_events
 from logdoctor.model import ExceptionInfo, Phase, Process, Record
 
 KEPT_FAILURES = 60
@@ -20,12 +20,15 @@ _TOP_FUNCTIONS = frozenset({"<module>", "_bootstrap", "spawn_main", "_main", "_r
 """Where an uncaught exception that ends a process begins its traceback; a thread's or a callback's does not."""
 _NOT_UNCAUGHT = re.compile(r"^(?:Exception ignored in|Exception in thread|--- Logging error ---|Task exception was)")
 _STOP_EXCEPTIONS = frozenset({"KeyboardInterrupt", "SystemExit", "asyncio.exceptions.CancelledError"})
-_STDERR_ONLY = re.compile(
+_STDERR_TEXT = re.compile(
     r"Application (?:startup|shutdown) complete|Waiting for application (?:startup|shutdown)"
-    r"|(?:Started|Finished) server process \[|% Completed \| |\d%\|[^|\n]{0,80}\| \d+/|\.py:\d+: \w*Warning: "
-    r"|^\[?(?:rank\d+\]:\[)?[WEIF]\d{4} \d\d:\d\d|^usage: |^(?:vllm|[\w-]+\.py)(?: [a-z-]+)?: error: "
+    r"|(?:Started|Finished) server process \[|% Completed \| |\d%\|[^|\n]{0,80}\| \d+/"
+    r"|^usage: |^(?:vllm|[\w-]+\.py)(?: [a-z-]+)?: error: "
 )
-"""What vLLM, uvicorn, argparse, tqdm and PyTorch write to stderr and nowhere else."""
+"""What uvicorn, argparse and progress bars write to stderr, and vLLM's logger never says."""
+_PYTHON_WARNING = re.compile(r"\w*Warning: ")
+_LOGGER_TIME = re.compile(r"\d\d-\d\d \d\d:|\d{4}-\d\d-\d\d ")
+_GLOG_TIME = re.compile(r"\d{4} \d\d:")
 
 LITERALS: tuple[str, ...] = (
     *dict.fromkeys(pattern.literal for pattern in EVENTS),
@@ -142,30 +145,29 @@ class MilestoneTracker:
         first, last = record.first_line, record.last_line
         self._first_line = min(self._first_line or first, first)
         self._last_line = max(self._last_line, last)
-        self._logger_lines += bool(record.file and record.level)
+        self._logger_lines += _from_logger(record)
         if record.stream == "stderr":
             self._stderr_line = self._stderr_line or first
         if stamp.known:
             self._first_stamp = self._first_stamp if self._first_stamp.known else stamp
             self._last_stamp = stamp
 
-    def serve(self, record: Record, status: int) -> None:
+    def serve(self, record: Record) -> None:
         """Take note of an answered request."""
-        if 200 <= status < 300:
-            self._once(_event("ready", "answered", record, Phase.SERVING.value))
+        self._once(_event("ready", "answered", record, Phase.SERVING.value))
 
-    def observe(self, record: Record, message: str, phase: Phase, stamp: Stamp) -> None:
+    def observe(self, record: Record, message: str, words: frozenset[str], phase: Phase, stamp: Stamp) -> None:
         """Take note of what the record means for the boot."""
-        found = find_event(record, message)
-        event = found.event if found else ""
-        if found is not None:
-            line, text = _line_with(record, found.literal)
-            self._happened(Event(event, found.kind, line, record.process, text[:_TEXT], phase.value), stamp)
-        elif record.exception is not None and record.level == "":
-            event = self._uncaught(record, message, record.exception, phase)
-        if not self._stderr_line and not (record.file and record.level) and _only_on_stderr(record, message):
+        found = find_events(record, message, words)
+        events = {pattern.event for pattern in found}
+        for pattern in found:
+            line, text = _line_with(record, pattern.literal)
+            self._happened(Event(pattern.event, pattern.kind, line, record.process, text[:_TEXT], phase.value), stamp)
+        if "failure" not in events and record.exception is not None and record.level == "":
+            events.add(self._uncaught(record, message, record.exception, phase))
+        if not self._stderr_line and _only_on_stderr(record, message):
             self._stderr_line = record.first_line
-        if event == "failure" or event == "wait" or record.level in ("WARNING", "ERROR", "CRITICAL"):
+        if events & {"failure", "wait"} or record.level in ("WARNING", "ERROR", "CRITICAL"):
             return
         if message.strip():
             self._progress = (record, phase.value)
@@ -240,8 +242,21 @@ class MilestoneTracker:
         )
 
 
+def _from_logger(record: Record) -> bool:
+    """Whether Python's logging wrote it, which goes to stdout."""
+    return bool(record.level and record.file and _LOGGER_TIME.match(record.time))
+
+
 def _only_on_stderr(record: Record, message: str) -> bool:
-    return (record.exception is not None and record.level == "") or _STDERR_ONLY.search(message) is not None
+    if _from_logger(record):
+        return False
+    if record.level == "":
+        return record.exception is not None or _STDERR_TEXT.search(message) is not None
+    if _GLOG_TIME.match(record.time):  # PyTorch's own loggers
+        return True
+    if record.level == "WARNING" and not record.time and _PYTHON_WARNING.match(message):
+        return True
+    return not record.file and _STDERR_TEXT.search(message) is not None
 
 
 def _line_with(record: Record, literal: str) -> tuple[int, str]:

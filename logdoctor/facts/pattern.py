@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 
+from logdoctor.facts.index import LiteralIndex
 from logdoctor.model import Fact, FactValue, Record
 
 Convert = Callable[[str], "FactValue | None"]
@@ -115,19 +116,22 @@ class PatternTable:
     """Applies fact patterns to records; a row that has said all it can say is not tried again."""
 
     def __init__(self, patterns: Iterable[FactPattern]) -> None:
-        self._active: list[FactPattern] = list(patterns)
+        self._index = LiteralIndex((pattern.literal, (place, pattern)) for place, pattern in enumerate(patterns))
+        self._done: set[int] = set()
 
-    def read(self, record: Record, message: str) -> Iterator[Statement]:
+    def read(self, record: Record, message: str, words: frozenset[str]) -> Iterator[Statement]:
         """Yield what the record states."""
-        for pattern in [p for p in self._active if p.literal in message]:
+        for place, pattern in self._index.find(message, words):
+            if place in self._done:
+                continue
             if pattern.files and record.file and record.file.rpartition("/")[2] not in pattern.files:
                 continue
             found = False
             for statement in _statements(pattern, record, message):
                 found = True
                 yield statement
-            if found and pattern.policy is Policy.FIRST and "{" not in "".join(k for k, _ in pattern.keys.values()):
-                self._active.remove(pattern)
+            if found and pattern.policy is Policy.FIRST and not any("{" in key for key, _ in pattern.keys.values()):
+                self._done.add(place)
 
 
 def _statements(pattern: FactPattern, record: Record, message: str) -> Iterator[Statement]:

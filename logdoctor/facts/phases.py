@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from logdoctor.facts.clock import Stamp, seconds_between
+from logdoctor.facts.index import LiteralIndex
 from logdoctor.model import Phase, PhaseSpan, Record
 
 
@@ -65,6 +66,7 @@ MARKERS: tuple[PhaseMarker, ...] = tuple(
 )
 """The markers in the order of a start."""
 
+_INDEX = LiteralIndex((marker.literal, marker) for marker in MARKERS)
 _SERVING_STEP = 15
 
 
@@ -82,7 +84,6 @@ class PhaseTracker:
 
     def __init__(self) -> None:
         self._step = 0
-        self._markers = MARKERS
         self._spans: dict[Phase, _Span] = {}
         self._entered = Stamp()
         """When the current stretch of the current phase began."""
@@ -91,15 +92,15 @@ class PhaseTracker:
         self.before_shutdown = Phase.LAUNCH
         """The phase the boot was in, or was in when it began to shut down."""
 
-    def observe(self, record: Record, message: str, stamp: Stamp) -> Phase:
+    def observe(self, record: Record, message: str, words: frozenset[str], stamp: Stamp) -> Phase:
         """Give the phase of the record; the boot moves on where the record is a later marker."""
         if stamp.known:
             self._latest = stamp
         if record.level in ("", "INFO", "WARNING", "DEBUG") and record.exception is None:
-            for marker in self._markers:
-                if marker.literal in message and marker.after <= self._step < marker.step:
+            for marker in _INDEX.find(message, words):
+                if marker.after <= self._step < marker.step:
                     self._move(marker.step, marker.phase)
-        self._extend(record)
+        self.extend(record)
         return self.current
 
     def serve(self, record: Record, stamp: Stamp) -> None:
@@ -108,7 +109,7 @@ class PhaseTracker:
             self._latest = stamp
         if self._step < _SERVING_STEP:
             self._move(_SERVING_STEP, Phase.SERVING)
-        self._extend(record)
+        self.extend(record)
 
     def timeline(self) -> tuple[PhaseSpan, ...]:
         """Give each phase once, in the order of first entry, with the time spent in it."""
@@ -121,7 +122,6 @@ class PhaseTracker:
 
     def _move(self, step: int, phase: Phase) -> None:
         self._step = step
-        self._markers = tuple(marker for marker in MARKERS if marker.step > step)
         if phase is self.current:
             return
         self._close(self._latest)
@@ -137,7 +137,8 @@ class PhaseTracker:
             span.seconds += passed
             span.timed = True
 
-    def _extend(self, record: Record) -> None:
+    def extend(self, record: Record) -> None:
+        """Let the current phase reach to the record."""
         span = self._spans.get(self.current)
         if span is None:
             start = self._entered if self._entered.known else self._latest

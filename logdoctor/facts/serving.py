@@ -9,23 +9,32 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from logdoctor.facts.pattern import Policy, Statement, line_at
+from logdoctor.facts.pattern import Policy, Statement
 from logdoctor.model import Record
 
 LITERALS = (' HTTP/1.1" ', ' HTTP/1.0" ', ' HTTP/2" ', " throughput: ", "is preempted by PreemptionMode")
 
-_ACCESS = re.compile(r' - "[A-Z]{3,10} \S.* HTTP/[\d.]+" (?P<status>\d{3})\b')
-_NUMBERS = (
-    ("serving.prompt_tokens_per_second", re.compile(r"Avg prompt throughput: (\d+(?:\.\d+)?) tokens/s"), False),
-    ("serving.tokens_per_second", re.compile(r"Avg generation throughput: (\d+(?:\.\d+)?) tokens/s"), True),
-    ("serving.running", re.compile(r"Running: (\d+) reqs"), True),
-    ("serving.waiting", re.compile(r"(?:Waiting|Pending): (\d+) reqs"), True),
-    ("serving.preemptions", re.compile(r"Preemptions: (\d+)"), True),
-    ("serving.kv_cache_usage_percent", re.compile(r"KV cache usage: (\d+(?:\.\d+)?)%"), True),
-    ("serving.prefix_cache_hit_percent", re.compile(r"Prefix cache hit rate: (?:GPU: )?(\d+(?:\.\d+)?)%"), False),
+_ACCESS = re.compile(r'^(?:INFO:\s+)?\S{1,80} - "[A-Z]{3,10} \S.* HTTP/[\d.]+" (?P<status>\d{3})\b')
+_THROUGHPUT = re.compile(
+    r"Avg prompt throughput: (\d[\d.]{0,15}) tokens/s, Avg generation throughput: (\d[\d.]{0,15}) tokens/s"
+    r"(?:, Running: (\d{1,12}) reqs)?(?:, Swapped: \d+ reqs)?(?:, (?:Waiting|Pending): (\d{1,12}) reqs)?"
+    r"(?:, (?:Deferred|Skipped): \d+ reqs)?(?:, Preemptions: (\d{1,12}))?"
+    r"(?:, \w+(?: \+ \w+)? KV cache usage: (\d[\d.]{0,15})%)?"
+    r"(?:.{0,80}?Prefix cache hit rate: (?:GPU: )?(\d[\d.]{0,15})%)?"
 )
-"""Fact key, where the number stands, and whether its highest value is worth keeping too."""
-_PREEMPTED = re.compile(r"is preempted by PreemptionMode.*?total_num_cumulative_preemption=(\d+)", re.DOTALL)
+_KEYS = (
+    "serving.prompt_tokens_per_second",
+    "serving.tokens_per_second",
+    "serving.running",
+    "serving.waiting",
+    "serving.preemptions",
+    "serving.kv_cache_usage_percent",
+    "serving.prefix_cache_hit_percent",
+)
+"""The facts of the groups, in their order."""
+_PEAKS = range(1, 6)
+"""Places whose highest value is worth keeping too."""
+_PREEMPTED = re.compile(r"is preempted by PreemptionMode.*?total_num_cumulative_preemption=(\d{1,12})", re.DOTALL)
 
 
 class Serving:
@@ -40,7 +49,8 @@ class Serving:
         """Of these, with a 5xx status."""
         self.last_answered_line = 0
         self.last_refused_line = 0
-        self.first_throughput_line = 0
+        self._throughput: tuple[int, tuple[str | None, ...]] | None = None
+        self._peaks: dict[int, tuple[float, int]] = {}
 
     def access(self, record: Record, message: str) -> int:
         """Count an access line and return its status; 0 when the record is none."""
@@ -48,7 +58,7 @@ class Serving:
             return 0
         status = 0
         for number, text in record.lines:
-            found = _ACCESS.search(text)
+            found = _ACCESS.match(text)
             if found is None:
                 continue
             status = int(found["status"])
@@ -62,17 +72,26 @@ class Serving:
         return status
 
     def throughput(self, record: Record, message: str) -> Iterator[Statement]:
-        """Yield the facts of a throughput or preemption line."""
+        """Take in a throughput line; yield the fact of a preemption warning."""
         if "Avg generation throughput: " in message:
-            self.first_throughput_line = self.first_throughput_line or record.first_line
-            yield from _throughput(record, message)
+            for number, text in record.lines:
+                found = _THROUGHPUT.search(text)
+                if found is not None:
+                    self._measured(number, found.groups())
         elif "is preempted by" in message:
             found = _PREEMPTED.search(message)
             if found is not None:
-                yield Statement("serving.preemptions", int(found[1][:18]), record.first_line, Policy.LAST)
+                yield Statement("serving.preemptions", int(found[1]), record.first_line, Policy.LAST)
+
+    def _measured(self, line: int, values: tuple[str | None, ...]) -> None:
+        self._throughput = (line, values)
+        for place in _PEAKS:
+            text = values[place]
+            if text is not None and (value := _value(text)) > self._peaks.get(place, (-1.0, 0))[0]:
+                self._peaks[place] = (value, line)
 
     def counts(self) -> Iterator[Statement]:
-        """Yield the counts of the boot."""
+        """Yield the counts of the boot, and what its last throughput line says."""
         if self.answered:
             yield Statement("server.requests_ok", self.answered, self.last_answered_line)
         if self.refused:
@@ -80,16 +99,20 @@ class Serving:
         if self.broken:
             yield Statement("server.requests_5xx", self.broken, self.last_refused_line)
 
+        if self._throughput is not None:
+            line, values = self._throughput
+            for key, text in zip(_KEYS, values, strict=True):
+                if text is not None:
+                    yield Statement(key, _value(text), line, rank=3)
+            for place, (peak, peak_line) in sorted(self._peaks.items()):
+                yield Statement(f"{_KEYS[place]}_peak", peak, peak_line)
 
-def _throughput(record: Record, message: str) -> Iterator[Statement]:
-    for key, place, keep_peak in _NUMBERS:
-        found = None
-        for found in place.finditer(message):  # noqa: B007 - the last one is wanted
-            pass
-        if found is None or len(found[1]) > 18:
-            continue
-        value = float(found[1]) if "." in found[1] else int(found[1])
-        line = line_at(record, message, found.start())
-        yield Statement(key, value, line, Policy.LAST)
-        if keep_peak:
-            yield Statement(f"{key}_peak", value, line, Policy.MOST)
+
+def _value(text: str) -> float:
+    """A printed number; counts stay whole."""
+    if "." not in text:
+        return int(text)
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0
