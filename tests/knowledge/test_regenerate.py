@@ -181,7 +181,7 @@ def test_merges_a_release_in_the_middle() -> None:
 def test_history_of_a_value_that_comes_and_goes() -> None:
     def release(version: str, choices: list[str] | None) -> Snapshot:
         record: dict[str, Any] = {"choices": choices} if choices else {}
-        return Snapshot(version, {**dict.fromkeys(TABLES, {}), "flags": {"--x": record}})
+        return Snapshot(version, {**{table: {} for table in TABLES}, "flags": {"--x": record}})
 
     steps = [release("0.8.5", None), release("0.9.1", ["a"]), release("0.9.2", ["a"]), release("0.10.0", None)]
     merged = merge(None, steps)
