@@ -27,9 +27,13 @@ def decompressed(stream: BinaryIO, size: int, remark: Callable[[str], None]) -> 
 
     Damaged or cut data end the stream after what could be read, with a remark.
     """
-    first = stream.read(size)
-    decoder = _decoder_for(first)
-    piece = first
+    piece = stream.read(size)
+    while 0 < len(piece) < len(ZSTD):  # an unbuffered pipe may give single bytes
+        more = stream.read(size)
+        if not more:
+            break
+        piece += more
+    decoder = _decoder_for(piece)
     if decoder is None:
         while piece:
             yield piece

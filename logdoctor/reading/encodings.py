@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import codecs
 
-_SNIFF = 4096
+_SNIFF = 64
+"""Bytes that show the encoding; few, so that a live stream is not held up."""
 
 
 class Utf8Stream:
@@ -31,7 +32,7 @@ class Utf8Stream:
         if self._start:
             data = self._held + data
             self._held = b""
-            if len(data) < 4 and not final:
+            if len(data) < _SNIFF and not final:
                 self._held = data
                 return b""
             data = self._recognise(data)

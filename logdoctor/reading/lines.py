@@ -111,8 +111,6 @@ class _Peeler:
                 if joined is None:
                     continue
                 number, peeled = joined
-            if "\x1b" in peeled.text or "0m" in peeled.text:
-                peeled = peeled._replace(text=strip_colour(peeled.text))
             parts.append((number, peeled, gap))
             gap = False
         return parts
@@ -195,7 +193,7 @@ def _kinds(line: str) -> Kinds:
                 peeled = envelope.peel(line)
                 if peeled is not None:
                     found += (kind,)
-                    line = peeled.text
+                    line = strip_colour(peeled.text)
                     break
         else:
             return found
@@ -212,7 +210,7 @@ def _unwrap(line: str, stack: list[Envelope]) -> Peeled:
     for envelope in stack:
         peeled = envelope.peel(text)
         if peeled is not None:
-            text = peeled.text
+            text = strip_colour(peeled.text)
             source = peeled.source or source
             stream = peeled.stream or stream
             time = time or peeled.time

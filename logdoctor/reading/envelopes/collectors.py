@@ -34,7 +34,7 @@ class CollectorLabels(Envelope):
     name = "collector-labels"
     _line = re.compile(
         rf"(?:(?:DEFAULT|DEBUG|INFO|NOTICE|WARNING|ERROR|CRITICAL) ({_RFC3339}) ?(\[[^\]\n]{{0,500}}\])? ?"
-        rf"|({_RFC3339}) ?(\{{[^}}\n]{{1,1000}}\}}) ?)"
+        rf"|({_RFC3339}) ?(\{{[A-Za-z_][\w.]*=\"[^}}\n]{{0,1000}}\}}) ?)"
     )
     _name = re.compile(r"(?:container(?:_?[nN]ame)?|pod(?:_?[nN]ame)?|app)\"?\s*[:=]\s*\"?([\w./-]+)")
 

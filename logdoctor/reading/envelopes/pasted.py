@@ -71,7 +71,8 @@ class Indent(Envelope):
     name = "indent"
     _head = re.compile(
         r"([ \t]{1,40})(?=\([A-Za-z][^()\n]{0,80}pid=\d+\)|(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)(?: \d\d-\d\d |: {2,5})"
-        r"|Traceback \(most recent call last\)|\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d|[\w.-]+ +\| |\[pod/)"
+        r"|Traceback \(most recent call last\)|(?:[A-Z]{4,8} )?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d|[\w.-]+ +\| |\[pod/"
+        r"|\{\"|> |[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d)"
     )
 
     def __init__(self) -> None:
