@@ -23,18 +23,18 @@ FORMATS = "terminal, markdown, json"
 class DefaultGroup(TyperGroup):
     """Takes a first word that is no sub-command as the input of `diagnose`."""
 
-    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         own_options = {"--help", "-h", "--version", "--install-completion", "--show-completion"}
         if not args or (args[0] not in self.commands and args[0] not in own_options):
             args = [DEFAULT_COMMAND, *args]
         return super().parse_args(ctx, args)
 
-    def format_usage(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
+    def format_usage(self, ctx: Any, formatter: Any) -> None:
         formatter.write_usage("docker logs NAME 2>&1 |", ctx.command_path)
         formatter.write_usage(ctx.command_path, "[OPTIONS] [FILE]...", prefix="       ")
         formatter.write_usage(ctx.command_path, "COMMAND [ARGS]...", prefix="       ")
 
-    def format_options(self, ctx: typer.Context, formatter: Any) -> None:
+    def format_options(self, ctx: Any, formatter: Any) -> None:
         """Show the options of the default command, which is what most people want."""
         command = self.commands[DEFAULT_COMMAND]
         command.format_options(ctx, formatter)
@@ -49,7 +49,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-signatures_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="List, check and test the signature database.")
+signatures_app = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="List, check and test the signature database."
+)
 app.add_typer(signatures_app, name="signatures")
 
 SignatureDirs = Annotated[
@@ -82,7 +84,9 @@ def diagnose_command(
         list[str] | None, typer.Argument(metavar="[FILE]...", help="Parts of one log in order; - is standard input.")
     ] = None,
     format_: Annotated[str, typer.Option("--format", "-f", help=f"One of: {FORMATS}.")] = "terminal",
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the report here, whole or not at all.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the report here, whole or not at all.")
+    ] = None,
     fail_on: Annotated[str, typer.Option(help="Lowest severity that makes the exit status 1.")] = "error",
     boot: Annotated[str, typer.Option(help="last, all, or the number of a boot.")] = "last",
     fact: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="A fact the log does not hold.")] = None,
@@ -124,7 +128,9 @@ def diagnose_command(
 
 @app.command()
 def explain(
-    words: Annotated[list[str], typer.Argument(metavar="ID", help="An id, the beginning of one, or a pasted log line.")],
+    words: Annotated[
+        list[str], typer.Argument(metavar="ID", help="An id, the beginning of one, or a pasted log line.")
+    ],
     format_: Annotated[str, typer.Option("--format", "-f", help="text, markdown or json.")] = "text",
     signatures: SignatureDirs = None,
     ignore_broken: IgnoreBroken = False,
@@ -169,7 +175,10 @@ def signatures_test(signatures: SignatureDirs = None) -> None:
 
 @signatures_app.command("new")
 def signatures_new(
-    log: Annotated[str, typer.Argument(metavar="LOG", help="A log with a failure that is not in the database; - is standard input.")],
+    log: Annotated[
+        str,
+        typer.Argument(metavar="LOG", help="A log with a failure that is not in the database; - is standard input."),
+    ],
 ) -> None:
     """Draft an entry from an unrecognised failure."""
     from logdoctor.commands import draft_from_log

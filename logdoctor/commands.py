@@ -173,7 +173,9 @@ def list_signatures(format_: str, signature_dirs: tuple[Path, ...], ignore_broke
     if format_ == "json":
         from logdoctor.database.explain import explain, to_dict
 
-        return _json([{**to_dict(explain(s)), "harmless": s.harmless, "kind": s.kind.value} for s in database.signatures])
+        return _json(
+            [{**to_dict(explain(s)), "harmless": s.harmless, "kind": s.kind.value} for s in database.signatures]
+        )
     if format_ != "text":
         raise CommandFailed(f"--format wants text or json, not {format_!r}")
     width = max((len(signature.id) for signature in database.signatures), default=0)

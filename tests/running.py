@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 from logdoctor.commands import Request, Result, run_diagnosis
@@ -14,7 +14,7 @@ def run(data: bytes, format_: str = "json", **options: object) -> Result:
     return run_diagnosis(Request(paths=("-",), format=format_, **options), io.BytesIO(data))  # type: ignore[arg-type]
 
 
-@lru_cache(maxsize=None)
+@cache
 def result_of(log: Path, format_: str) -> Result:
     """Diagnose a file; each file and format once per test run."""
     return run_diagnosis(Request(paths=(str(log),), format=format_), io.BytesIO())

@@ -57,7 +57,9 @@ def complaints(expect: dict[str, Any], report: dict[str, Any]) -> list[str]:
     if "verdict" in expect and report["verdict"] not in _list(expect["verdict"]):
         wrong.append(f"verdict {report['verdict']}, not {expect['verdict']}")
     for key, where in (("root_cause", "root_cause"), ("fix", "fix"), ("mention", "boot")):
-        wrong += [f"{key}: no /{p}/ ({root and root['id']})" for p in _list(expect.get(key)) if not _in(p, texts[where])]
+        wrong += [
+            f"{key}: no /{p}/ ({root and root['id']})" for p in _list(expect.get(key)) if not _in(p, texts[where])
+        ]
     for key, where in (("any_root_cause", "root_cause"), ("any_fix", "fix")):
         patterns = _list(expect.get(key))
         if patterns and not any(_in(pattern, texts[where]) for pattern in patterns):
@@ -66,7 +68,9 @@ def complaints(expect: dict[str, Any], report: dict[str, Any]) -> list[str]:
         wrong += [f"{key}: /{p}/ is there" for p in _list(expect.get(key)) if _in(p, texts[where])]
     if "no_findings_above" in expect:
         limit = _SEVERITIES.index(expect["no_findings_above"])
-        wrong += [f"false alarm {f['id']} ({f['severity']})" for f in findings if _SEVERITIES.index(f["severity"]) > limit]
+        wrong += [
+            f"false alarm {f['id']} ({f['severity']})" for f in findings if _SEVERITIES.index(f["severity"]) > limit
+        ]
     return wrong
 
 

@@ -1,6 +1,6 @@
 """Every sample's report in the formats for people and programs, compared with what was looked at and accepted.
 
-    UPDATE_GOLDEN=1 python -m pytest tests/test_golden.py      writes them anew; read the diff before committing it
+UPDATE_GOLDEN=1 python -m pytest tests/test_golden.py      writes them anew; read the diff before committing it
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from logdoctor.report.schema import load_schema
+from logdoctor.report.schema import schema
 from tests.running import report_of, result_of
 from tests.sample_logs import name_of, sample_logs
 
@@ -47,7 +47,7 @@ def test_report_is_as_accepted(log: Path, format_: str) -> None:
 
 @pytest.mark.parametrize("log", sample_logs(), ids=name_of)
 def test_json_report_holds_to_the_schema(log: Path) -> None:
-    jsonschema.validate(json.loads(report_of(log, "json")), load_schema())
+    jsonschema.validate(json.loads(report_of(log, "json")), schema())
 
 
 @pytest.mark.parametrize("log", sample_logs(), ids=name_of)

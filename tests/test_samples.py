@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.sample_logs import complaints, name_of, sample_logs, side_file
 from tests.running import report_of
+from tests.sample_logs import complaints, name_of, sample_logs, side_file
 
 
 @pytest.mark.parametrize("log", sample_logs(), ids=name_of)

@@ -43,7 +43,12 @@ def absences(facts: Facts, findings: Sequence[Finding], general: Collection[str]
     fact = facts.get("vllm.version")
     version = parse_version(str(fact.value)) if fact else None
     found = [*findings]
-    for named in (*_variables(facts, version), *_flags(facts, version), *_values(facts, version), *_parsers(facts, version)):
+    for named in (
+        *_variables(facts, version),
+        *_flags(facts, version),
+        *_values(facts, version),
+        *_parsers(facts, version),
+    ):
         found = _add(found, named, general)
     return found
 

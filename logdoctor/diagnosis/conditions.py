@@ -169,7 +169,7 @@ def _as_bool(value: FactValue) -> bool | None:
 
 
 def _as_number(value: FactValue) -> float | None:
-    if isinstance(value, bool) or isinstance(value, tuple):
+    if isinstance(value, (bool, tuple)):
         return None
     try:
         return float(str(value).replace(",", "").replace("_", ""))

@@ -136,9 +136,7 @@ class BootObserver:
         dead = reached in (Verdict.FAILED, Verdict.CRASHED)
         # Without a root cause, or with one that rests on a healthy line while an error is left unexplained.
         if dead and (root is None or (root.candidate.weight == 2 and failure is not None)):
-            findings = [
-                replace(f, role=Role.CONTRIBUTING) if f.role is Role.ROOT_CAUSE else f for f in findings
-            ]
+            findings = [replace(f, role=Role.CONTRIBUTING) if f.role is Role.ROOT_CAUSE else f for f in findings]
             findings.insert(0, unknown_failure(failure, self._failures, self._facts.phase, self._last))
         return settle(findings[:MAX_FINDINGS])
 

@@ -37,13 +37,18 @@ def unknown_failure(failure: Failure | None, log: FailureLog, phase: str, ended_
     if failure is None:
         line, text = ended_with
         evidence = Evidence(line, "", text)
-        title, cause = "The server ended and no known message tells why", "The log holds no error that could be taken for the cause."
+        title, cause = (
+            "The server ended and no known message tells why",
+            "The log holds no error that could be taken for the cause.",
+        )
         mark = fingerprint(UNKNOWN_FAILURE, phase, fold(text))
     elif failure.exception is not None:
         first = innermost(failure.exception)
         text = f"{first.type}: {first.message}" if first.message else first.type
         title = _short(text)
-        raised = f" It was raised in {_place(first.frames[-1].file)} ({first.frames[-1].function})." if first.frames else ""
+        raised = (
+            f" It was raised in {_place(first.frames[-1].file)} ({first.frames[-1].function})." if first.frames else ""
+        )
         cause = f"{_who(failure)} ended with this exception first.{raised} It is not in the database."
         evidence = Evidence(first.line, failure.process.name, text.split("\n", 1)[0])
         mark = of_exception(first, phase)
@@ -66,7 +71,9 @@ def unknown_failure(failure: Failure | None, log: FailureLog, phase: str, ended_
         phase=phase,
         evidence=(evidence,),
         remedies=(
-            Remedy("Draft a signature for it from this log", "advice", "logdoctor signatures new LOG", "", UNKNOWN_FAILURE),
+            Remedy(
+                "Draft a signature for it from this log", "advice", "logdoctor signatures new LOG", "", UNKNOWN_FAILURE
+            ),
         ),
         fingerprint=mark,
     )
