@@ -52,7 +52,9 @@ def test_any_text_never_raises(text: str) -> None:
     as_text(read_value(text))
 
 
-@pytest.mark.parametrize("unit", ["{", "[", "(", "{'a':", "a(", "<", "{{", "'a', ", "{1:[", "<a", "a=b(", "{}", "((()))"])
+@pytest.mark.parametrize(
+    "unit", ["{", "[", "(", "{'a':", "a(", "<", "{{", "'a', ", "{1:[", "<a", "a=b(", "{}", "((()))"]
+)
 def test_long_and_deep_text_is_read_to_the_end(unit: str) -> None:
     # With quadratic or exponential work this would not come back.
     text = unit * (200_000 // len(unit))
