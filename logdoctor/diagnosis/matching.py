@@ -20,6 +20,8 @@ PATTERN_TIMEOUT = 0.2
 KEPT_HITS = 8
 """Hits kept of one item; more are counted only."""
 MAX_RANKS = 64
+BATCH_RECORDS = 256
+BATCH_CHARACTERS = 1_000_000
 MAX_MESSAGE = 200_000
 """Characters of a message that patterns see; a longer one is searched in its beginning and its end."""
 
@@ -110,13 +112,17 @@ class Matcher:
         """All literal cores, for a pre-filter over the bytes of a log."""
         return tuple(self._by_literal)
 
-    def candidates(self, message: str) -> list[int]:
-        """Return the items whose literal core stands in the message."""
-        found = list(self._always)
-        for literal, items in self._by_literal.items():
+    def present(self, text: str) -> list[str]:
+        """Return the literal cores that stand in a text."""
+        return [literal for literal in self._by_literal if literal in text]
+
+    def candidates(self, message: str, present: Iterable[str]) -> list[int]:
+        """Return the items whose literal core, one of the `present` ones, stands in the message."""
+        found = set(self._always)
+        for literal in present:
             if literal in message:
-                found.extend(items)
-        return sorted(set(found))
+                found.update(self._by_literal[literal])
+        return sorted(found)
 
     def pattern(self, number: int) -> regex.Pattern[str]:
         """Return the compiled pattern of an item; compiled when first needed."""
@@ -137,20 +143,33 @@ class BootMatcher:
     def __init__(self, matcher: Matcher) -> None:
         self._matcher = matcher
         self._hits: dict[int, ItemHits] = {}
+        self._waiting: list[tuple[Record, str]] = []
+        self._waiting_size = 0
         self.too_slow: dict[str, None] = {}
         """Patterns that ran into the time limit."""
 
     def observe(self, record: Record) -> None:
-        """Match one record. Text that a client sent never matches."""
+        """Take a record; it is matched with the next few. Text that a client sent never matches."""
         if record.quoted:
             return
         message = record.message
         if len(message) > MAX_MESSAGE:
             message = message[: MAX_MESSAGE // 2] + "\n" + message[-MAX_MESSAGE // 2 :]
-        for number in self._matcher.candidates(message):
-            item = self._matcher.item(number)
-            if _allowed(item, record):
-                self._search(number, item, record, message)
+        self._waiting.append((record, message))
+        self._waiting_size += len(message)
+        if len(self._waiting) >= BATCH_RECORDS or self._waiting_size >= BATCH_CHARACTERS:
+            self._match_waiting()
+
+    def _match_waiting(self) -> None:
+        # Most literal cores stand nowhere in a batch, and one search over the whole batch tells.
+        present = self._matcher.present("\n".join(message for _, message in self._waiting))
+        for record, message in self._waiting:
+            for number in self._matcher.candidates(message, present):
+                item = self._matcher.item(number)
+                if _allowed(item, record):
+                    self._search(number, item, record, message)
+        self._waiting.clear()
+        self._waiting_size = 0
 
     def _search(self, number: int, item: MatchItem, record: Record, message: str) -> None:
         try:
@@ -167,6 +186,7 @@ class BootMatcher:
 
     def matches(self) -> list[Match]:
         """Return every signature whose texts are satisfied, and all that have no text at all."""
+        self._match_waiting()
         found = (self._match(signature) for signature in self._matcher.signatures)
         return [match for match in found if match is not None]
 
