@@ -158,6 +158,8 @@ def _arguments(given: Mapping[str, PyValue], line: int) -> Iterator[Statement]:
         typed = _MASK if name in _SECRET_NAMES else _typed(value)
         if typed is not None and name.isidentifier():
             yield Statement(f"args.{name}", typed, line)
+    if "model_tag" in given:  # the positional model, which only `vllm serve` has
+        yield Statement("vllm.entrypoint", "vllm serve", line)
     model = _typed(given.get("model") or given.get("model_tag"))
     if model is not None:
         yield Statement("model.name", model, line)

@@ -126,7 +126,7 @@ _FAILURE: tuple[EventPattern, ...] = (
 _WAIT: tuple[EventPattern, ...] = (
     EventPattern("wait", "wait", "shared memory broadcast block found in"),
     EventPattern("wait", "wait", "Waiting for creating a placement group"),
-    EventPattern("wait", "wait", "Waiting for ", r"^Waiting for \d+ [\w ]{1,40}core engine"),
+    EventPattern("wait", "wait", "Waiting for ", r"^Waiting for \d+ [\w ,]{1,40}core engine"),
 )
 
 EVENTS: tuple[EventPattern, ...] = _BEGIN + _READY + _SHUTDOWN + _FAILURE + _WAIT

@@ -139,7 +139,7 @@ PATTERNS: tuple[FactPattern, ...] = (
         {"version": ("torch.version", version)},
     ),
     FactPattern(
-        "torch==",
+        "[pip3] torch==",
         r"^\[pip3\] torch==(?P<version>\d\S*)",
         {"version": ("torch.version", version)},
     ),
@@ -155,7 +155,7 @@ PATTERNS: tuple[FactPattern, ...] = (
         rank=1,
     ),
     FactPattern(
-        "flashinfer",
+        "[pip3] flashinfer",
         r"^\[pip3\] flashinfer[\w-]*==(?P<version>\d\S*)",
         {"version": ("flashinfer.version", version)},
     ),

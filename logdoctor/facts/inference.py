@@ -34,6 +34,7 @@ _MOE_ARCHITECTURE = re.compile(
 _HYBRID_ARCHITECTURE = re.compile(
     r"Mamba|NemotronH|Jamba|Bamba|Zamba|Qwen3Next|Qwen3_5|FalconH1|GraniteMoeHybrid|Plamo2"
 )
+_DEVELOPMENT = re.compile(r"\.?dev\d*|\d(?:rc|a|b)\d+|\+g[0-9a-f]{6,}")
 _MARLIN = re.compile("marlin", re.IGNORECASE)
 _CPU = "cpu"
 
@@ -43,6 +44,7 @@ def infer_facts(
 ) -> dict[str, Fact]:
     """Give the facts with what follows from them; the GPU table is used unless another one is handed in."""
     known = {key: fact for key, fact in facts.items() if fact.origin != "inferred" or _rests_on_the_log(key)}
+    _infer_image(known)
     _infer_model(known)
     _infer_kernels(known)
     _infer_loading(known)
@@ -62,6 +64,13 @@ def _rests_on_the_log(key: str) -> bool:
 def _infer(known: dict[str, Fact], key: str, value: FactValue | None, source: Fact) -> None:
     if value is not None and key not in known:
         known[key] = Fact(key, value, source.line, source.process, "inferred")
+
+
+def _infer_image(known: dict[str, Fact]) -> None:
+    printed = known.get("vllm.version")
+    if printed is not None:
+        development = _DEVELOPMENT.search(str(printed.value))
+        _infer(known, "image.style", "nightly" if development else "release", printed)
 
 
 def _infer_model(known: dict[str, Fact]) -> None:

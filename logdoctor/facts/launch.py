@@ -47,6 +47,28 @@ PATTERNS: tuple[FactPattern, ...] = (
         r"^NVIDIA Release (?P<release>\d\d\.\d\d\S*)",
         {"release": ("image.release", text), "all": ("image.style", constant("ngc"))},
     ),
+    # ---- how it was started: the image's entry point decides what its arguments may be -----------------------------
+    FactPattern(
+        "usage: ",
+        r"^usage: vllm\b",
+        {"all": ("vllm.entrypoint", constant("vllm serve"))},
+    ),
+    FactPattern(
+        ": error: ",
+        r"^vllm(?: [a-z-]+)?: error: ",
+        {"all": ("vllm.entrypoint", constant("vllm serve"))},
+    ),
+    FactPattern(
+        "api_server.py",
+        r"^(?:usage: )?api_server\.py(?: \[|: error: )",
+        {"all": ("vllm.entrypoint", constant("api_server"))},
+    ),
+    FactPattern(
+        "vllm/entrypoints/cli/main.py",
+        r"vllm/entrypoints/cli/main\.py",
+        {"all": ("vllm.entrypoint", constant("vllm serve"))},
+        rank=1,
+    ),
     FactPattern("Using V2 Model Runner", r"^Using V2 Model Runner", {"all": ("vllm.runner", constant("V2"))}),
     FactPattern(
         "using the V1 model runner instead",

@@ -18,6 +18,8 @@ _TEXT = 300
 _NO_TIME = Stamp()
 _TOP_FUNCTIONS = frozenset({"<module>", "_bootstrap", "spawn_main", "_main", "_run_module_as_main"})
 """Where an uncaught exception that ends a process begins its traceback; a thread's or a callback's does not."""
+_COMING_UP = frozenset({"startup-complete", "http-started", "frontend-listening"})
+"""Proofs of readiness that a server gives only once, when it comes up."""
 _NOT_UNCAUGHT = re.compile(r"^(?:Exception ignored in|Exception in thread|--- Logging error ---|Task exception was)")
 _STOP_EXCEPTIONS = frozenset({"KeyboardInterrupt", "SystemExit", "asyncio.exceptions.CancelledError"})
 _STDERR_TEXT = re.compile(
@@ -68,6 +70,8 @@ class Milestones:
     """The first request to stop that no failure precedes."""
     failures: tuple[Event, ...] = ()
     """Processes that gave up, before any request to stop. Only the first ones are kept."""
+    survived: tuple[Event, ...] = ()
+    """What looked like a failure, but the server came up after it."""
     after_shutdown: tuple[Event, ...] = ()
     """What looks like a failure but follows a request to stop."""
     wait: Event | None = None
@@ -126,6 +130,7 @@ class MilestoneTracker:
     def __init__(self) -> None:
         self._events: dict[str, Event] = {}
         self._failures: list[Event] = []
+        self._survived: list[Event] = []
         self._after_shutdown: list[Event] = []
         self._healthy: tuple[Record, str] | None = None
         self._progress: tuple[Record, str] | None = None
@@ -155,6 +160,7 @@ class MilestoneTracker:
     def serve(self, record: Record) -> None:
         """Take note of an answered request."""
         self._once(_event("ready", "answered", record, Phase.SERVING.value))
+        self._moved_on(record, Phase.SERVING.value)
 
     def observe(self, record: Record, message: str, words: frozenset[str], phase: Phase, stamp: Stamp) -> None:
         """Take note of what the record means for the boot."""
@@ -170,11 +176,14 @@ class MilestoneTracker:
         if events & {"failure", "wait"} or record.level in ("WARNING", "ERROR", "CRITICAL"):
             return
         if message.strip():
-            self._progress = (record, phase.value)
-            self._waits.clear()
-            self._wait_count = 0
+            self._moved_on(record, phase.value)
             if record.level == "INFO" and not self._failures:
                 self._healthy = self._progress
+
+    def _moved_on(self, record: Record, phase: str) -> None:
+        self._progress = (record, phase)
+        self._waits.clear()
+        self._wait_count = 0
 
     def _happened(self, event: Event, stamp: Stamp = _NO_TIME) -> None:
         if event.event == "failure":
@@ -187,6 +196,8 @@ class MilestoneTracker:
             if not self._waits:
                 self._waits.append((event, stamp))
         elif event.event != "shutdown" or not self._failures:
+            if event.kind in _COMING_UP:
+                self._survived, self._failures = self._survived + self._failures, []
             self._once(event)
 
     def _uncaught(self, record: Record, message: str, exception: ExceptionInfo, phase: Phase) -> str:
@@ -199,7 +210,10 @@ class MilestoneTracker:
                 return ""
             self._happened(Event("shutdown", "interrupted", line, record.process, text, phase.value))
             return "shutdown"
-        if exception.frames and exception.frames[0].function not in _TOP_FUNCTIONS:
+        if exception.frames:
+            if exception.frames[0].function not in _TOP_FUNCTIONS:
+                return ""
+        elif "ready" in self._events:  # a lone error line; a server that is up prints many
             return ""
         if "ready" not in self._events and self._events.pop("shutdown", None) is not None:
             # A front end that fails on its way up first stops its engine as orderly as ever: no one asked it to.
@@ -227,6 +241,7 @@ class MilestoneTracker:
             ready=self._events.get("ready"),
             shutdown=self._events.get("shutdown"),
             failures=tuple(self._failures),
+            survived=tuple(self._survived),
             after_shutdown=tuple(self._after_shutdown),
             wait=wait,
             waits=self._wait_count,

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.facts.build import API, ENGINE, facts_of, record, said
+from logdoctor.model import Fact
+from tests.facts.build import API, ENGINE, bare, facts_of, record, said
+
+NONE = Fact("", "")
 
 BANNER = (
     "\n"
@@ -225,3 +228,38 @@ def test_model_scheduler_and_server_lines() -> None:
 )
 def test_the_address_in_every_wording(message: str) -> None:
     assert said(message)["server.address"] == "http://0.0.0.0:8000"
+
+
+@pytest.mark.parametrize(
+    ("message", "entrypoint"),
+    [
+        ("usage: vllm serve [model_tag] [options]\nvllm serve: error: argument --dtype: invalid choice", "vllm serve"),
+        ("vllm: error: unrecognized arguments: serve", "vllm serve"),
+        ("api_server.py: error: unrecognized arguments: serve /models/x", "api_server"),
+        ("non-default args: {'model_tag': 'm', 'model': 'm'}", "vllm serve"),
+        ("non-default args: {'model': 'm'}", None),
+    ],
+)
+def test_how_the_server_was_started(message: str, entrypoint: str | None) -> None:
+    assert facts_of(bare(message)).get("vllm.entrypoint", NONE).value == (entrypoint or NONE.value)
+
+
+@pytest.mark.parametrize(
+    ("version", "style"),
+    [
+        ("0.17.1", "release"),
+        ("0.8.5.post1", "release"),
+        ("0.17.1+cpu", "release"),
+        ("0.1.dev1+g1a2b3c4", "nightly"),
+        ("0.18.0rc2.dev110+gdeadbeef", "nightly"),
+        ("0.19.0rc1", "nightly"),
+    ],
+)
+def test_the_kind_of_image_follows_from_the_version(version: str, style: str) -> None:
+    fact = facts_of(record(f"vLLM API server version {version}"))["image.style"]
+    assert (fact.value, fact.origin) == (style, "inferred")
+
+
+def test_ngc_images_say_so() -> None:
+    facts = facts_of(bare("NVIDIA Release 26.01 (build 2345)"), record("vLLM API server version 0.13.0", line=2))
+    assert (facts["image.style"].value, facts["image.release"].value) == ("ngc", "26.01")

@@ -214,6 +214,18 @@ class TestFailures:
         )
         assert seen.phase == "weights"
 
+    def test_a_server_that_comes_up_has_survived_what_was_before(self) -> None:
+        seen = reached(traceback("ImportError", "no module", line=1), READY)
+        assert (seen.failed, [event.line for event in seen.survived]) == (False, [3])
+
+    def test_answers_of_a_front_end_do_not_bring_its_engine_back(self) -> None:
+        died = record("Engine core proc EngineCore died unexpectedly", line=2, level="ERROR", process=API)
+        seen = reached(died, uvicorn('1.1.1.1:1 - "GET /metrics HTTP/1.1" 200 OK', 3))
+        assert (seen.failure_line, seen.ready_line) == (2, 3)
+
+    def test_a_lone_error_line_of_a_server_that_is_up(self) -> None:
+        assert not reached(READY, traceback("ValueError", "a request", line=7, top="")).failed
+
 
 class TestWaiting:
     WAIT = "No available shared memory broadcast block found in 60 seconds."
@@ -228,6 +240,8 @@ class TestWaiting:
 
     def test_progress_ends_the_waiting(self) -> None:
         seen = reached(record(self.WAIT), record("Loading weights took 3 seconds", line=2))
+        assert (seen.wait, seen.waits) == (None, 0)
+        seen = reached(record(self.WAIT), uvicorn('1.1.1.1:1 - "GET / HTTP/1.1" 200 OK', 2))
         assert (seen.wait, seen.waits) == (None, 0)
 
 
