@@ -8,7 +8,9 @@ import re
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
 # What is left of a colour after copying from a web page (`[0;36m`) or through rsyslog (`#033[0m`). An escape that is
 # only spelled out belongs to quoted text or to JSON, which is undone first.
-_REMAINS = re.compile(r"(?<!u001b)(?<!u001B)(?<!x1b)(?<!\\033)(?:#033|\^\[|\N{SYMBOL FOR ESCAPE})?\[[0-9]{1,3}(?:;[0-9]{1,3}){0,3}m")
+_REMAINS = re.compile(
+    r"(?<!u001b)(?<!u001B)(?<!x1b)(?<!\\033)(?:#033|\^\[|\N{SYMBOL FOR ESCAPE})?\[[0-9]{1,3}(?:;[0-9]{1,3}){0,3}m"
+)
 
 
 def strip_colour(text: str) -> str:

@@ -12,12 +12,15 @@ from collections.abc import Iterable, Iterator
 
 from logdoctor.model import Record
 from logdoctor.reading.recognition import (
+    begins_start,
     is_banner,
     is_exit_line,
     is_image_banner,
     is_import_line,
     is_last_word,
     is_prelude,
+    is_rule,
+    is_usage_error,
     looks_like_vllm,
 )
 
@@ -35,46 +38,31 @@ def cut_boots(records: Iterable[tuple[str, Record]]) -> Iterator[tuple[int, Reco
     Records of one service stream through. When more services write into the log, the first that is a vLLM server
     streams and the others wait; services that are no vLLM are left out unless there is nothing else.
     """
-    leading: str | None = None
     cutter = _Cutter(1)
+    leading: str | None = None
+    speaking = ""
     held: dict[str, _Held] = {}
-    nameless: list[Record] = []
-    recent = ""
     for source, record in records:
-        if source == "" and leading is None and not held:
-            # A plain log: by far the most frequent case.
-            leading = ""
-        if source == leading or (source == "" and recent == leading):
+        # What no service signed (the kernel, systemd) belongs to the one that spoke last.
+        speaking = source or speaking
+        if speaking == leading or (leading is None and not speaking):
             yield from cutter.take(record)
-            recent = recent if source == "" else source
             continue
-        if source == "":
-            if recent in held:
-                held[recent].add(record)
-            else:
-                nameless.append(record)
-            continue
-        recent = source
-        if leading == "" and not held and not cutter.substantial:
-            # What came before the first named service was the transport's own.
-            leading = None
-        waiting = held.setdefault(source, _Held())
+        waiting = held.setdefault(speaking, _Held())
         waiting.add(record)
-        if leading is None and waiting.vllm:
-            leading = source
-            for earlier in held.pop(source).records():
+        if leading is None and waiting.vllm and not cutter.substantial:
+            leading = speaking
+            for earlier in held.pop(speaking).records():
                 yield from cutter.take(earlier)
     yield from cutter.end()
-    boots = cutter.index
     servers = [waiting for waiting in held.values() if waiting.vllm]
-    if not servers and leading is None:
+    if not servers and not cutter.used:
         servers = list(held.values())
     for waiting in servers:
-        following = _Cutter(boots + 1 if cutter.used else 1)
+        cutter = _Cutter(cutter.index + cutter.used)
         for record in waiting.records():
-            yield from following.take(record)
-        yield from following.end()
-        boots, cutter = following.index, following
+            yield from cutter.take(record)
+        yield from cutter.end()
 
 
 class _Held:
@@ -120,24 +108,23 @@ class _Cutter:
 
     def take(self, record: Record) -> Iterator[tuple[int, Record]]:
         """Take the next record; give out those whose boot is known."""
-        if self._pending:
-            if is_import_line(record) and not is_import_line(self._pending[-1]):
-                yield from self._flush()
-            elif is_banner(record):
-                yield from self._banner(record)
-                return
-            elif is_prelude(record) and len(self._pending) < _MAX_PENDING:
-                self._pending.append(record)
-                return
-            else:
-                yield from self._settle(record)
-                return
-        if is_import_line(record) or is_image_banner(record):
-            self._pending.append(record)
-        elif is_banner(record):
+        if self._stale(record):
+            yield from self._flush()
+        if is_banner(record):
             yield from self._banner(record)
+        elif begins_start(record) or (self._pending and is_prelude(record) and len(self._pending) < _MAX_PENDING):
+            self._pending.append(record)
         else:
             yield from self._settle(record)
+
+    def _stale(self, record: Record) -> bool:
+        """Whether the waiting lines cannot be the first of a start: another begins, or they were only a ruled line."""
+        if not self._pending:
+            return False
+        first, last = self._pending[0], self._pending[-1]
+        if is_rule(last) and not any(is_image_banner(waiting) for waiting in self._pending):
+            return not is_image_banner(record)
+        return is_import_line(record) and not is_import_line(last) and not is_rule(first)
 
     def _banner(self, record: Record) -> Iterator[tuple[int, Record]]:
         name = record.process.name
@@ -151,8 +138,10 @@ class _Cutter:
     def _settle(self, record: Record) -> Iterator[tuple[int, Record]]:
         """A record that is neither import line nor banner: it decides whose the waiting lines were."""
         last = is_last_word(record)
-        begins = bool(self._pending) and self._ended and (last or record.process.role == "api")
-        image = bool(self._pending) and is_image_banner(self._pending[0]) and (self._banners or self.substantial)
+        begins = (
+            self._ended and (last or record.process.role == "api") and (bool(self._pending) or is_usage_error(record))
+        )
+        image = any(map(is_image_banner, self._pending[:2])) and (self._banners or self.substantial)
         if self._gone or begins or image:
             self._next()
         yield from self._flush()

@@ -58,6 +58,12 @@ def is_image_banner(record: Record) -> bool:
     return not record.level and bool(_IMAGE.match(record.lines[0][1]))
 
 
+def is_rule(record: Record) -> bool:
+    """Whether the record is a ruled line, as above and below the name in a container's own banner."""
+    text = record.lines[0][1]
+    return text[:1] == "=" and not record.level and not text.strip().strip("=")
+
+
 def is_import_line(record: Record) -> bool:
     """Whether a nameless process has just begun to import vLLM: the first line of a start, or of a child."""
     if record.process.name:
@@ -68,9 +74,14 @@ def is_import_line(record: Record) -> bool:
     return record.file == "__init__.py" and text.startswith(_PLATFORM)
 
 
+def begins_start(record: Record) -> bool:
+    """Whether the record can be the first of a start, before its banner."""
+    return is_import_line(record) or is_image_banner(record) or is_rule(record)
+
+
 def is_prelude(record: Record) -> bool:
     """Whether the record can stand between the first line of a start and its banner."""
-    if record.process.name or record.exception is not None:
+    if record.process.name or record.exception is not None or is_usage_error(record) or is_exit_line(record):
         return False
     if record.level in ("", "DEBUG") or not _STAMP.match(record.time):
         return True

@@ -23,8 +23,8 @@ MAX_WAITING = 2048
 MAX_LINES, MAX_TAIL = 1000, 200
 MAX_CHARACTERS = 1 << 20
 _MAX_SLOTS = 1024
-_NEAR = 200
-"""Lines of other processes that may stand between two lines of a record without heads."""
+_NEAR, _NEAR_NAMELESS = 1500, 200
+"""Lines of others that may stand between two lines of a record without heads: 64 ranks in turns need many."""
 
 _CHILD = re.compile(r"Process (\S{1,80}):\s*$")
 _USAGE = re.compile(r"usage: \S|[\w./-]{1,80}: error: ")
@@ -111,7 +111,8 @@ class _Slot:
             return opened
         record = self.bare
         if record is not None and not record.closed:
-            far = record.epoch != epoch or line.number > record.last + _NEAR
+            near = _NEAR_NAMELESS if head.process is NOBODY else _NEAR
+            far = record.epoch != epoch or line.number > record.last + near
             if record.takes_bare(head, far):
                 record.epoch = epoch
                 record.add(line.number, head.text)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 _MIN_WIDTH, _MAX_WIDTH = 60, 400
 _MIN_FULL_LINES = 3
 
 # How a line begins that a program wrote; what a terminal wrapped begins anywhere in a sentence.
 _HEAD = re.compile(
-    r"\(\w[\w .-]{0,80}pid=\d|\[(?:rank|pod/|\d{4}-|[IWEF]\d{4} |Gloo)|(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)(?: \d\d-\d\d |:)"
-    r"|[IWEF]\d{4} \d\d:|\d{4}-\d\d-\d\d[ T]|[A-Z][a-z]{2} [ \d]\d \d\d:|[\w.-]{1,60} +\| |\{\"|Traceback \(|> |`{3}|usage: "
+    r"\(\w[\w .-]{0,80}pid=\d|\[(?:rank|pod/|\d{4}-|[IWEF]\d{4} |Gloo)"
+    r"|(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)(?: \d\d-\d\d |:)|[IWEF]\d{4} \d\d:|\d{4}-\d\d-\d\d[ T]"
+    r"|[A-Z][a-z]{2} [ \d]\d \d\d:|[\w.-]{1,60} +\| |\{\"|Traceback \(|> |`{3}|usage: "
     r"|(?:[\w.]{1,100}(?:Error|Exception): )|The above exception|During handling"
 )
 _BARE_FRAME = re.compile(r'  File "')
@@ -35,7 +37,7 @@ class Wrapping:
         if not _MIN_WIDTH <= width <= _MAX_WIDTH:
             return 0
         full = followed = 0
-        for line, after in zip(lines, lines[1:], strict=False):
+        for line, after in pairwise(lines):
             if len(line) == width and not _RULE.match(line):
                 full += 1
                 followed += not self._begins(after)

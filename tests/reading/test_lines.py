@@ -162,7 +162,7 @@ def test_loguru_is_no_envelope() -> None:
 
 
 def test_of_a_bar_the_last_part_counts_and_keeps_the_process() -> None:
-    bar = "(Worker_TP0 pid=7) Capturing:   0%|          | 0/25\rCapturing:  12%|#2   | 3/25\rCapturing:  16%|#6   | 4/25\r"
+    bar = "(Worker_TP0 pid=7) Capturing:   0%|     | 0/25\rCapturing:  12%|#2   | 3/25\rCapturing:  16%|#6   | 4/25\r"
     assert texts(bar + "\n") == ["(Worker_TP0 pid=7) Capturing:  16%|#6   | 4/25"]
     assert texts("\rLoading:  25%\n\rLoading:  50%\n") == ["Loading:  25%", "Loading:  50%"]
     assert texts("(Worker pid=7) \r\n") == ["(Worker pid=7) "]
@@ -247,7 +247,10 @@ def test_runs_with_lines_left_out_between_them_mark_the_gap() -> None:
 
 @pytest.mark.parametrize("width", [80, 120, 237])
 def test_a_terminals_wrapping_is_undone(width: int) -> None:
-    log = [f"(Worker_TP{i % 4} pid=7{i % 4}) ERROR 11-30 09:00:00 [core.py:{i}] " + f"word{i} " * (i * 7 % 60) for i in range(60)]
+    log = [
+        f"(Worker_TP{i % 4} pid=7{i % 4}) ERROR 11-30 09:00:00 [core.py:{i}] " + f"word{i} " * (i * 7 % 60)
+        for i in range(60)
+    ]
     log = [line.rstrip() for line in log]
     wrapped = [part for line in log for part in [line[i : i + width] for i in range(0, len(line), width)]]
     assert len(wrapped) > len(log)

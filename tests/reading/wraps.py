@@ -14,7 +14,9 @@ WRAPS: dict[str, Callable[[str, int], str]] = {
     "compose-colour": lambda line, i: f"\x1b[36mnemotron-1  |\x1b[0m {line}",
     "kubectl": lambda line, i: f"[pod/nemotron-0/vllm] {line}",
     "kubectl-times": lambda line, i: f"[pod/nemotron-0/vllm] {_TIME} {line}",
-    "json-file": lambda line, i: json.dumps({"log": line + "\n", "stream": "stdout", "time": _TIME}, ensure_ascii=i % 2 == 0),
+    "json-file": lambda line, i: json.dumps(
+        {"log": line + "\n", "stream": "stdout", "time": _TIME}, ensure_ascii=i % 2 == 0
+    ),
     "cri": lambda line, i: f"{_TIME} stderr F {line}",
     "journal": lambda line, i: f"Nov 30 09:33:41 gpu-host docker[2213]: {line}",
     "journal-precise": lambda line, i: f"Nov 30 09:33:41.123456 gpu-host vllm[2213]: {line}",
@@ -27,7 +29,12 @@ WRAPS: dict[str, Callable[[str, int], str]] = {
     "gke": lambda line, i: f"INFO {_TIME} [resource.labels.container_name: vllm] {line}",
     "loki": lambda line, i: f'{_TIME} {{container="vllm", pod="nemotron-0"}} {line}',
     "google-json": lambda line, i: json.dumps(
-        {"severity": "INFO", "timestamp": _TIME, "textPayload": line, "resource": {"labels": {"container_name": "vllm"}}}
+        {
+            "severity": "INFO",
+            "timestamp": _TIME,
+            "textPayload": line,
+            "resource": {"labels": {"container_name": "vllm"}},
+        }
     ),
     "quote": lambda line, i: f"> {line}",
     "indent": lambda line, i: f"    {line}",
