@@ -11,22 +11,25 @@ from .spans import Span
 _IPV4 = Pattern(r"(?<![\d.])(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?!\d|\.\d)")
 # Right before the number: what makes it a version for certain …
 _PINNED = Pattern(
-    r"(?:[=<>~!]=[ \t]*|(?<!\\)[A-Za-z_][-.]?|[\w]-|\bcu\d\d\D?|\.so\.|nvidia[\w-]{1,40}\s{1,40}|(?i:version|release)\W{1,4}|\+)$"
+    r"(?:[=<>~!]=[ \t]*|(?<!\\)[A-Za-z_][-.]?|[\w]-|\bcu\d\d\D?|\.so\.|nvidia[\w-]{1,40}\s{1,40}|(?i:version"
+    r"|release)\W{1,4}|\+)$"
 )
 # … what makes it an address …
 _ADDRESSED = Pattern(
-    r"""(?ix)(?:\b(?:\w*ip|\w*addr(?:ess)?(?:es)?|\w*host|\w*node|peer|server|client|remote|endpoint|listen\w*|bind\w*|inet6?|gateway
-    |dns|master|head|proxy|no_proxy|connect(?:ion|ed|ing)?\ (?:from|to)|request\ from|route|ssh|ping|subnet|via)[^\w\n]{0,6}
-    |[:/]//?|@|\[)$"""
+    r"(?i)(?:\b(?:\w*ip|\w*addr(?:ess)?(?:es)?|\w*host|\w*node|peer|server|client|remote|endpoint|listen\w*|bind\w*|inet6?"
+    r"|gateway|dns|master|head|proxy|no_proxy|connect(?:ion|ed|ing)? (?:from|to)|request from|route|ssh|ping|subnet|via)"
+    r"[^\w\n]{0,6}|[:/]//?|@|\[)$"
 )
 _PORT = Pattern(r":\d{1,5}(?![\d.])|/(?:[89]|[12]\d|3[0-2])(?![\d.])|<\d{1,5}>|%\w+")
 # … and words that speak for a version when nothing speaks for an address.
 _VERSIONED = Pattern(
-    r"(?i)(?:\bv|version|ver|driver|release|build|cuda\w*|cudnn\w*|cublas\w*|cufft\w*|cufile\w*|curand\w*|cusolver\w*|cuspars\w*"
-    r"|nv\w+|nccl|ptxas|tensorrt|firmware|vbios|rocm|hip\w*|miopen|toolkit|runtime|lib\w+|nvidia\S*|torch\w*|flashinfer\S*|triton"
+    r"(?i)(?:\bv|version|ver|driver|release|build|cuda\w*|cudnn\w*|cublas\w*|cufft\w*|cufile\w*|curand\w*"
+    r"|cusolver\w*|cuspars\w*"
+    r"|nv\w+|nccl|ptxas|tensorrt|firmware|vbios|rocm|hip\w*|miopen|toolkit|runtime|lib\w+|nvidia\S*|torch\w*"
+    r"|flashinfer\S*|triton"
     r"|vllm\S*|cutlass\S*|package|wheel|upgrade|downgrade|requires?|needs|pypi\S*|pip)[^\n]{0,24}$"
 )
-# First group of three digits or more: global, local and link-local addresses have it, `c10::`, `at::` and `[::2]` do not.
+# First group of three digits or more: global, local and link-local addresses have it, `c10::` and `[::2]` have not.
 _IPV6 = Pattern(
     r"(?<![\w:.])(?:::ffff:(?=\d{1,3}\.)|(?=[0-9A-Fa-f]{3,4}:)(?=(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{0,4})"
     r"(?:[0-9A-Fa-f]{1,4}:){1,7}(?::?[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{1,4}){0,6}|:)(?:%\w{1,15})?)(?![\w:])"
@@ -41,11 +44,13 @@ def find_addresses(text: str, lower: str) -> Iterator[Span]:
         for match in _IPV4.finditer(text):
             if kind := _judge(text, match):
                 yield Span(match.start(), match.end(), kind)
-    if ":" in text:
+    colons = text.count(":")
+    if colons >= 7 or "::" in text:
         for match in _IPV6.finditer(text):
             if _is_ipv6(match.group()):
                 local = match.group()[:2].lower() in ("fc", "fd") or match.group()[:3].lower() == "fe8"
                 yield Span(match.start(), match.end(), "private-ip" if local else "ip")
+    if colons >= 5:
         yield from (Span(match.start(), match.end(), "mac") for match in _MAC.finditer(text))
 
 

@@ -11,16 +11,34 @@ from .shapes import is_opaque
 from .spans import Span
 from .values import closing_quote, is_secret_value, line_value, read_value
 
-_KEYWORDS = ("key", "token", "secret", "pass", "pwd", "cred", "auth", "cookie", "dsn", "connection", "salt", "jwt", "sess", "_pat")
-_QUERY_KEYWORDS = ("?", "&")
-_WORD = Pattern("|".join(_KEYWORDS), re.IGNORECASE)
+_KEYWORDS = (
+    "key",
+    "token",
+    "secret",
+    "pass",
+    "pwd",
+    "cred",
+    "auth",
+    "cookie",
+    "dsn",
+    "connection",
+    "salt",
+    "jwt",
+    "sess",
+    "_pat",
+)
+_WORD = Pattern("|".join(_KEYWORDS))
 _NAME_LEFT = Pattern(r"[A-Za-z0-9_.\-]{0,80}\Z")
 _NAME_RIGHT = Pattern(r"[A-Za-z0-9_.\-]{0,80}")
 _ESCAPED = Pattern(r"\\[nrtbfv]$")
 _AFTER_NAME = Pattern(
-    r"""(?P<quote>\\*["'`])?\]?(?P<sep>[ \t]*(?:=>|:=|=(?!=)|:(?!:))[ \t]*|%3[AaDd](?:%20|\+)*|[ \t]*==[ \t]*(?=["']))"""
+    r"""(?P<quote>\\*["'`])?\]?"""
+    r"""(?P<sep>[ \t]*(?:=>|:=|=(?!=)|:(?!:))[ \t]*|%3[AaDd](?:%20|\+)*|[ \t]*==[ \t]*(?=["']))"""
 )
-_FLAG_GAP = Pattern(r"""(?:[ \t]+(?:\\\n[ \t]*)?|[ \t]*\\?\n[ \t]*(?:-[ \t]+)?|\\*["'],\s*(?:\\\n)?(?=\\*["'])|\\*["']\s*\n\s*-[ \t]+)(?!-)""")
+_FLAG_GAP = Pattern(
+    r"""(?:[ \t]+(?:\\\n[ \t]*)?|[ \t]*\\?\n[ \t]*(?:-[ \t]+)?"""
+    r"""|\\*["'],\s*(?:\\\n)?(?=\\*["'])|\\*["']\s*\n\s*-[ \t]+)(?!-)"""
+)
 _NEXT_LINE = Pattern(r"[ \t]*\r?\n[^\S\n]*(?=\\*[\"'\[(]|[^\s\"'=:]{6,}\s*(?:\n|$))")
 _BLOCK = Pattern(r"[|>][+-]?\d?[ \t]*\n")
 _PAIR = Pattern(r"""["']?\s*,?\s*\n?\s*(?:-\s*)?["']?[Vv]alue["']?\s*[:=]\s*""")
@@ -29,16 +47,22 @@ _SOURCE_LINE = Pattern(r"[,)]\s*(?:#.*)?$|^\s*(?:return|def|if|raise|with|assert
 
 def find_assignments(text: str, lower: str) -> Iterator[Span]:
     """Yield the values of every secret name in `text`."""
-    if not any(word in lower for word in _KEYWORDS) and not any(word in lower for word in _QUERY_KEYWORDS):
+    if "?" in text or "&" in text:
+        yield from _query(text)
+    if not has_keyword(lower):
         return
     done = 0
-    for match in _WORD.finditer(text):
+    for match in _WORD.finditer(lower):
         if match.start() < done:
             continue
         start, end = _name(text, match.start(), match.end())
         done = max(end, match.end())
         yield from _judge(text, start, end)
-    yield from _query(text)
+
+
+def has_keyword(lower: str) -> bool:
+    """Tell whether a lower-cased text holds a part of a secret's name."""
+    return any(word in lower for word in _KEYWORDS)
 
 
 def _name(text: str, start: int, end: int) -> tuple[int, int]:
@@ -203,9 +227,7 @@ def _block(text: str, start: int, position: int) -> Iterator[tuple[int, int]]:
         position = end + 1
 
 
-_PROSE = Pattern(
-    r"(?i)(?: (?:is|was|are|were|provided|given|used|value|set to|equals|header)){0,3}[ \t]*[:=]?[ \t]*"
-)
+_PROSE = Pattern(r"(?i)(?: (?:is|was|are|were|provided|given|used|value|set to|equals|header)){0,3}[ \t]*[:=]?[ \t]*")
 _REPORTED = Pattern(r"(?:[^\n]{0,160}\n){1,3}?[^\n]{0,200}?\binput_value=(?=\\*[\"'\[{(])")
 
 
@@ -226,17 +248,17 @@ _PARAMETER = Pattern(r"[?&;]((?:amp;)?[A-Za-z][\w.\-\[\]%]{0,60})=([^&\s\"'<>#`\
 
 def _query(text: str) -> Iterator[Span]:
     """Yield the secrets in the query strings of URLs and access lines."""
-    if "?" not in text and "&" not in text:
-        return
     for match in _PARAMETER.finditer(text):
-        kind = kind_of_query(match.group(1).removeprefix("amp;").replace("%5F", "_").replace("%5f", "_").replace("%2D", "-"))
+        kind = kind_of_query(
+            match.group(1).removeprefix("amp;").replace("%5F", "_").replace("%5f", "_").replace("%2D", "-")
+        )
         if kind and is_secret_value(match.group(2)):
             yield Span(match.start(2), match.end(2), kind)
 
 
 # "API key", "access token", "connection string": names of two words in prose and messages.
 _SPOKEN = Pattern(
-    r"(?i)\b((?:api|access|secret|private|auth(?:entication|orization)?|account|license|hub|security) (?:key|token)s?"
+    r"((?:api|access|secret|private|auth(?:entication|orization)?|account|license|hub|security) (?:key|token)s?"
     r"|connection string|hf token|hugging ?face token)\b"
 )
 
@@ -245,8 +267,8 @@ def find_spoken(text: str, lower: str) -> Iterator[Span]:
     """Yield secrets that prose announces: `Incorrect API key provided: …`."""
     if " key" not in lower and " token" not in lower and " string" not in lower:
         return
-    for match in _SPOKEN.finditer(text):
-        name = match.group(1).lower().replace(" ", "_")
+    for match in _SPOKEN.finditer(lower):
+        name = match.group(1).replace(" ", "_")
         kind = kind_of_name(name) or "secret"
         after = _AFTER_NAME.match(text, match.end())
         extents = read_value(text, after.end()) if after else _prose(text, match.end(), name)

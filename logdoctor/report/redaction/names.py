@@ -6,25 +6,40 @@ from functools import lru_cache
 
 from .lazy import Pattern
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 # vLLM speaks of tokens all day; these are tokens of text, not of access.
-_TEXT_TOKENS = frozenset(
-    ["audio", "begin", "bos", "by", "cls", "decoder", "draft", "each", "end", "eos", "expert", "first", "generated", "image", "img", "input", "last", "mask", "max", "media", "min", "new", "next", "num", "number", "of", "out", "output", "pad", "per", "placeholder", "prompt", "sampled", "sep", "sequence", "single", "special", "start", "stop", "sub", "suffix", "target", "think", "thinking", "tool", "total", "unexpected", "unk", "video", "vision", "word"]
+_TEXT_TOKENS = _words(
+    "audio begin bos by cls decoder draft each end eos expert first generated image img input last mask max "
+    "media min new next num number of out output pad per placeholder prompt sampled sep sequence single "
+    "special start stop sub suffix target think thinking tool total unexpected unk video vision word"
 )
-_PLURAL_OWNERS = frozenset(["access", "api", "auth", "bearer", "csrf", "hf", "refresh", "secret", "session"])
+_PLURAL_OWNERS = _words("access api auth bearer csrf hf refresh secret session")
 _PAT_OWNERS = frozenset({"ado", "azure", "bitbucket", "devops", "gh", "git", "github", "gitlab"})
-_KEY_OWNERS = frozenset(
-    ["access", "account", "admin", "aes", "api", "app", "application", "auth", "client", "consumer", "deploy", "encrypt", "encryption", "functions", "gpg", "hmac", "jwt", "license", "master", "ngc", "nvidia", "openai", "private", "root", "secret", "service", "session", "shared", "signing", "ssh", "storage", "subscription", "webhook", "wandb"]
+_KEY_OWNERS = _words(
+    "access account admin aes api app application auth client consumer deploy encrypt encryption functions gpg "
+    "hmac jwt license master ngc nvidia openai private root secret service session shared signing ssh storage "
+    "subscription wandb webhook"
 )
 # `token_path`, `secretName`, `password_length` … say something about a secret and are none.
-_ABOUT = frozenset(
-    ["budget", "class", "count", "dir", "directory", "enabled", "env", "expires", "expiry", "fd", "field", "file", "filename", "format", "header", "hash", "help", "id", "ids", "index", "keyfile", "len", "length", "limit", "mode", "name", "names", "path", "paths", "prefix", "provider", "py", "ref", "regex", "required", "service", "size", "size_limit", "source", "storage", "store", "suffix", "ttl", "type", "types", "url", "uri", "usage"]
+_ABOUT = _words(
+    "budget class count dir directory enabled env expires expiry fd field file filename format hash header "
+    "help id ids index keyfile len length limit mode name names path paths prefix provider py ref regex "
+    "required service size size_limit source storage store suffix ttl type types uri url usage"
 )
 _FUSED = Pattern(
-    r"(?:api|access|secret|private|account|signing|encryption|auth|master|license|subscription|sharedaccess|pre?shared)key"
-    r"|(?:auth|access|api|hf|hub|id|bearer|refresh|session|csrf|xsrf|github|gh|gitlab|bot|push|user|service|security|sas)token"
+    r"(?:api|access|secret|private|account|signing|encryption|auth|master|license|subscription|sharedaccess"
+    r"|pre?shared)key"
+    r"|(?:auth|access|api|hf|hub|id|bearer|refresh|session|csrf|xsrf|github|gh|gitlab|bot|push|user|service"
+    r"|security|sas)token"
 )
 _PART = Pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_SOURCE_FILE = Pattern(r"\.(?:py|pyc|pyx|cc|cpp|cu|cuh|c|h|hpp|rs|go|js|ts|json|ya?ml|toml|so|txt|md|log|html|safetensors)$")
+_SOURCE_FILE = Pattern(
+    r"\.(?:py|pyc|pyx|cc|cpp|cu|cuh|c|h|hpp|rs|go|js|ts|json|ya?ml|toml|so|txt|md|log|html|safetensors)$"
+)
 
 # Query parameters that are secret only in a URL: signatures of pre-signed links, OAuth codes, bare keys.
 _QUERY = Pattern(
@@ -55,7 +70,11 @@ def _by_word(name: str, parts: list[str], flat: str) -> str:
         return "password"
     if parts[-1] == "pwd" and name != "PWD" and name != "OLDPWD":
         return "password"
-    if parts[-1] == "pass" and (name.isupper() or parts[:-1] in (["user"], ["db"], ["proxy"], ["smtp"])) and len(parts) > 1:
+    if (
+        parts[-1] == "pass"
+        and (name.isupper() or parts[:-1] in (["user"], ["db"], ["proxy"], ["smtp"]))
+        and len(parts) > 1
+    ):
         return "password"
     if "apikey" in flat:
         return "api-key"
@@ -65,13 +84,19 @@ def _by_word(name: str, parts: list[str], flat: str) -> str:
         return "secret"
     if parts[-1] == "key" and len(parts) > 1 and parts[-2] in _KEY_OWNERS:
         return "secret"
-    if parts[-1].startswith("authorization") or parts[-1] == "auth" or flat.endswith(("httpauth", "basicauth", "userpwd")):
+    if (
+        parts[-1].startswith("authorization")
+        or parts[-1] == "auth"
+        or flat.endswith(("httpauth", "basicauth", "userpwd"))
+    ):
         return "authorization"
     if parts[-1] in ("cookie", "cookies") or flat in ("sessionid", "jsessionid", "phpsessid"):
         return "cookie"
     if flat.endswith(("connectionstring", "connstring", "connstr", "dsn")):
         return "connection-string"
-    if parts[-1] in ("salt", "jwt", "bearer", "totp") or (parts[-1] == "pat" and parts[-2:-1] and parts[-2] in _PAT_OWNERS):
+    if parts[-1] in ("salt", "jwt", "bearer", "totp") or (
+        parts[-1] == "pat" and parts[-2:-1] and parts[-2] in _PAT_OWNERS
+    ):
         return "jwt" if parts[-1] == "jwt" else "secret"
     return "secret" if "secret" in parts else ""
 

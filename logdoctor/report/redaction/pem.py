@@ -1,8 +1,8 @@
 """Private keys in PEM, whole or in part.
 
-https://datatracker.ietf.org/doc/html/rfc7468: a BEGIN line, base64 lines of 64 characters (OpenSSH 70, MIME 76), an END
-line. In a repr or a JSON string the line ends are `\\n`; in a log every line may carry a prefix; an excerpt may hold the
-head, the tail or the middle only.
+https://datatracker.ietf.org/doc/html/rfc7468: a BEGIN line, base64 lines of 64 characters (OpenSSH 70, MIME 76), an
+END line. In a repr or a JSON string the line ends are written out; in a log every line may carry a prefix; an excerpt
+may hold the head, the tail or the middle only.
 """
 
 from __future__ import annotations

@@ -12,32 +12,44 @@ from .values import closing_quote
 # `Received request X: prompt: '…', params: …, prompt_token_ids: […]`, `Generated response X: output: '…'`, and the
 # dataclass reprs of dumps: `prompt='…'`. The text is a repr: one line, its own quotes escaped.
 _TEXT = Pattern(
-    r"(?<![A-Za-z_])(?:prompt|negative_prompt|decoder_prompt|encoder_prompt|output|output_text|response_text|generated_text|delta_text|reasoning(?:_content)?"
-    r"|user_prompt|system_prompt|chat_template|bad_words|stop|suffix)(?P<key>\\*[\"'])?(?P<sep>: |=|:)(?P<list>\[\s*)?(?P<quote>\\*[\"'])"
+    r"(?<![A-Za-z_])(?:prompt|negative_prompt|decoder_prompt|encoder_prompt|output|output_text|response_text"
+    r"|generated_text|delta_text|reasoning(?:_content)?"
+    r"|user_prompt|system_prompt|chat_template|bad_words|stop|suffix)(?P<key>\\*[\"'])?(?P<sep>: |=|:)"
+    r"(?P<list>\[\s*)?(?P<quote>\\*[\"'])"
 )
 # `{"role": "user", "content": "…"}` of request bodies, and of pydantic's input_value
 _CONTENT = Pattern(
     r"(?P<k>\\*[\"'])(?:content|text|input|instructions|arguments|refusal)(?P=k)\s*:\s*(?P<quote>\\*[\"'])"
 )
-_MESSAGES = ("role", "messages", "prompt", "input_text", "\"type\"", "'type'")
+_PARTS = ("content", "text", "input", "instructions", "arguments", "refusal")
+_MESSAGES = ("role", "messages", "prompt", "input_text", '"type"', "'type'")
 # `prompt_token_ids: [1, 2]`, `output_token_ids=[…]`, `new_token_ids=[[…]]`, `all_token_ids`, array('I', […])
-_IDS = Pattern(r"(?<![A-Za-z])(?:\w{0,30}_)?(?:token_ids|tokens_ids|token_id_list|input_ids|prompt_tokens|prompt_ids)(?:\\*[\"'])?(?::\s?|=)\s*(?:array\('\w', |tensor\(|\()?\[+(?=\s*-?\d)")
+_IDS = Pattern(
+    r"(?<![A-Za-z])(?:\w{0,30}_)?(?:token_ids|tokens_ids|token_id_list|input_ids|prompt_tokens|prompt_ids)"
+    r"(?:\\*[\"'])?(?::\s?|=)\s*(?:array\('\w', |tensor\(|\()?\[+(?=\s*-?\d)"
+)
 _ID_LIST = Pattern(r"[\d\s,\-\]\[]*(?:\.\.\.[\d\s,\-\]\[]*)?")
 # A guided-decoding schema or grammar is the client's text as well.
-_SCHEMA = Pattern(r"(?<![A-Za-z_])(?:GuidedDecodingParams|StructuredOutputsParams)\((?=(?:json|regex|choice|grammar)=[^N])")
+_SCHEMA = Pattern(
+    r"(?<![A-Za-z_])(?:GuidedDecodingParams|StructuredOutputsParams)\((?=(?:json|regex|choice|grammar)=[^N])"
+)
 _TEMPLATE = Pattern(r"[Uu]sing supplied chat template:[ \t]*\n?")
-_LOG_LINE = Pattern(r"^(?:\([A-Z]\w* ?(?:pid|rank)=|(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)[: ]|Traceback )", re.MULTILINE)
+_LOG_LINE = Pattern(
+    r"^(?:\([A-Z]\w* ?(?:pid|rank)=|(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)[: ]|Traceback )", re.MULTILINE
+)
 
 
 def find_prompts(text: str, lower: str) -> Iterator[Span]:
     """Yield the text of users."""
-    if any(word in lower for word in ("prompt", "output", "stop=", "bad_words", "reasoning", "chat_template", "_text", "suffix")):
+    if any(
+        word in lower
+        for word in ("prompt", "output", "stop=", "bad_words", "reasoning", "chat_template", "_text", "suffix")
+    ):
         for match in _TEXT.finditer(text):
             yield from _quoted(text, match)
-    if "content" in lower or "text" in lower or "input" in lower or "arguments" in lower:
-        if any(word in lower for word in _MESSAGES):
-            for match in _CONTENT.finditer(text):
-                yield from _quoted(text, match)
+    if any(word in lower for word in _PARTS) and any(word in lower for word in _MESSAGES):
+        for match in _CONTENT.finditer(text):
+            yield from _quoted(text, match)
     if "_id" in lower or "prompt_tokens" in lower:
         yield from _ids(text)
     if "params(" in lower:
@@ -60,7 +72,11 @@ def _quoted(text: str, match: re.Match[str]) -> Iterator[Span]:
         stop = len(text) if end == -1 else end
         if kind != "chat-template" or "{" in text[start:stop]:
             yield from _unless_done(text, start, stop, kind)
-        more = re.compile(r"\s*,\s*" + re.escape(quote)).match(text, end + len(quote)) if end != -1 and groups.get("list") else None
+        more = (
+            re.compile(r"\s*,\s*" + re.escape(quote)).match(text, end + len(quote))
+            if end != -1 and groups.get("list")
+            else None
+        )
         if not more:
             return
         start = more.end()

@@ -1,65 +1,22 @@
-"""The redactor: finds what is secret in a text, and replaces the same secret by the same placeholder everywhere."""
+"""The redactor: replaces the same secret by the same placeholder, everywhere in a report."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
+from collections.abc import Iterator
 
-from .addresses import find_addresses
-from .assignments import find_assignments, find_spoken
+from .finding import find, lower_case
 from .lazy import Pattern
 from .names import kind_of_name
-from .pem import find_private_keys
-from .places import find_devices, find_hosts, find_people
-from .prompts import find_prompts
 from .shapes import is_opaque
-from .spans import HOST_KINDS, PLACEHOLDER, UNNUMBERED, Span, is_masked, mask, merge
-from .tokens import find_random_runs, find_tokens
-from .urls import find_url_credentials
+from .spans import HOST_KINDS, PLACEHOLDER, UNNUMBERED, Span, merge
+from .tokens import keywords_in
 from .values import is_secret_value, read_value
-from .wraps import Joined, cut_spans, line_spans
+from .wraps import Joined
 
-Detector = Callable[[str, str], Iterable[Span]]
-"""A detector gets a text and its lower-case form, and yields what it recognises."""
-
-# Where two detectors claim the same stretch, the earlier one names the kind: a token rule before the name of its variable.
-SECRET_DETECTORS: tuple[Detector, ...] = (
-    find_tokens,
-    find_url_credentials,
-    find_assignments,
-    find_spoken,
-)
-OTHER_DETECTORS: tuple[Detector, ...] = (find_private_keys, find_random_runs, find_prompts, find_people)
-PLACE_DETECTORS: tuple[Detector, ...] = (find_devices, find_addresses, find_hosts)
-
-_CUT = Pattern(r"(?:…|\.\.\.)?\s*$")
-_EDGE = Pattern(r"(?m)^[ \t]*([\w+/=.~-]{6,})|([\w+/=.~-]{6,})[ \t]*$")
-_PASSES = 8
-
-
-def find(text: str, *, keep_hosts: bool = False) -> list[Span]:
-    """Return everything in `text` that must not be printed, sorted, without overlaps, none across a line end."""
-    text = mask(text)
-    lower = text.lower()
-    places = () if keep_hosts else PLACE_DETECTORS
-    secrets = list(chain.from_iterable(detect(text, lower) for detect in SECRET_DETECTORS))
-    others = list(chain.from_iterable(detect(text, lower) for detect in (*OTHER_DETECTORS, *places)))
-    if "\n" not in text:
-        return merge(_unplaced(text, [*secrets, *others]))
-    joined = Joined(text)
-    low = joined.text.lower()
-    again = list(chain.from_iterable(detect(joined.text, low) for detect in SECRET_DETECTORS))
-    spans = [*cut_spans(joined, again, secrets), *line_spans(joined, [*secrets, *others])]
-    return merge(_unplaced(text, spans))
-
-
-def _unplaced(text: str, spans: Iterable[Span]) -> Iterator[Span]:
-    """Leave out what is redacted already."""
-    for span in spans:
-        stretch = text[span.start : span.end]
-        if stretch and not is_masked(stretch):
-            yield span
+_EDGE = Pattern(r"^[ \t]*([\w+/=.~-]{6,})|([\w+/=.~-]{6,})[ \t]*$", re.MULTILINE)
+_PASSES = 8  # each pass hides what the one before uncovered; two are usual
+_MOST = 500  # secrets that are looked for in whatever surroundings: bounded work on a log made of secrets
 
 
 class Redactor:
@@ -75,6 +32,8 @@ class Redactor:
         self._taken: dict[str, int] = {}
         self._seen: dict[str, set[str]] = {}
         self._sweep: dict[str, str] = {}
+        self._ordered: list[str] = []
+        self._found: dict[str, list[Span]] = {}
         self._done: dict[str, str] = {}
 
     @property
@@ -85,30 +44,26 @@ class Redactor:
     def learn(self, *texts: str) -> None:
         """Take note of the secrets in `texts`, and of the placeholders that stand in them already."""
         for text in texts:
-            for match in PLACEHOLDER.finditer(text):
-                self._reserve(match.group())
+            self._reserve(text)
+        keywords = keywords_in(lower_case("\n".join(texts)))
         for text in texts:
-            for span in find(text, keep_hosts=self.keep_hosts):
-                self._placeholder(span, text)
+            if text not in self._found:
+                self._found[text] = find(text, keep_hosts=self.keep_hosts, keywords=keywords)
+                for span in self._found[text]:
+                    self._placeholder(span, text)
 
     def text(self, text: str) -> str:
         """Return `text` with every secret replaced."""
-        if not text:
-            return text
-        known = len(self._sweep)
-        if (done := self._done.get(text)) is not None:
-            return done
-        for match in PLACEHOLDER.finditer(text):
-            self._reserve(match.group())
-        result = text
-        for _ in range(_PASSES):
-            changed = self._swept(self._replaced(result))
-            if changed == result:
-                break
-            result = changed
-        if known == len(self._sweep):
+        if text not in self._done:
+            self._reserve(text)
+            result = text
+            for _ in range(_PASSES):
+                changed = self._swept(self._replaced(result))
+                if changed == result:
+                    break
+                result = changed
             self._done[text] = result
-        return result
+        return self._done[text]
 
     def value(self, name: str, text: str) -> str:
         """Return `text` redacted as the value of a setting called `name`, e.g. `args.api_key`."""
@@ -118,11 +73,13 @@ class Redactor:
         extents = [(0, len(text))]
         if text[0] in "[({":
             extents = list(read_value(text, 0)) or extents
-        spans = [Span(start, end, kind) for start, end in extents]
-        return self.text(self._apply(text, spans))
+        self._reserve(text)
+        return self.text(self._apply(text, [Span(start, end, kind) for start, end in extents]))
 
     def _replaced(self, text: str) -> str:
-        return self._apply(text, find(text, keep_hosts=self.keep_hosts))
+        if text not in self._found:
+            self._found[text] = find(text, keep_hosts=self.keep_hosts)
+        return self._apply(text, self._found[text])
 
     def _apply(self, text: str, spans: list[Span]) -> str:
         parts, last = [], 0
@@ -134,7 +91,6 @@ class Redactor:
     def _placeholder(self, span: Span, text: str) -> str:
         """Return the placeholder of a span's secret, the same for the same secret."""
         value = span.value or text[span.start : span.end]
-        self._done.clear()
         if span.kind in UNNUMBERED:
             self._seen.setdefault(span.kind, set()).add(value)
             return f"<{span.kind}>"
@@ -144,24 +100,36 @@ class Redactor:
             self._taken[span.kind] = number
             self._placeholders[key] = f"<{span.kind}-{number}>"
             self._seen.setdefault(span.kind, set()).add(key)
-            for spelling in _spellings(value, span.kind):
-                self._sweep.setdefault(spelling, self._placeholders[key])
+            self._remember(value, span.kind, self._placeholders[key])
         return self._placeholders[key]
 
-    def _reserve(self, placeholder: str) -> None:
+    def _remember(self, value: str, kind: str, placeholder: str) -> None:
+        """Look for a secret in all texts from now on."""
+        if len(self._sweep) < _MOST:
+            for spelling in _spellings(value, kind):
+                self._sweep.setdefault(spelling, placeholder)
+            self._ordered = sorted(self._sweep, key=lambda secret: (-len(secret), secret))
+            self._done.clear()
+
+    def _reserve(self, text: str) -> None:
         """Let new numbers begin above those of placeholders that stand in the text already."""
-        kind, _, number = placeholder.strip("<>").rpartition("-")
-        if number.isdigit():
-            self._taken[kind] = max(self._taken.get(kind, 0), int(number))
+        if "<" in text:
+            for match in PLACEHOLDER.finditer(text):
+                kind, _, number = match.group().strip("<>").rpartition("-")
+                if number.isdigit():
+                    self._taken[kind] = max(self._taken.get(kind, 0), int(number))
 
     def _swept(self, text: str) -> str:
         """Replace known secrets wherever they stand, also cut by a line break or by the end of an excerpt."""
-        for secret in sorted(self._sweep, key=lambda known: (-len(known), known)):
+        for secret in self._ordered:
             if secret in text:
                 text = _replace_word(text, secret, self._sweep[secret])
-        if self._sweep and "\n" in text:
+        if "\n" in text and self._sweep:
             text = self._swept_lines(text)
-        return _EDGE.sub(self._fragment, text) if self._sweep else text
+        long = [secret for secret in self._sweep if len(secret) >= 12]
+        if any(secret[:6] in text or secret[-6:] in text for secret in long):
+            text = _EDGE.sub(self._fragment, text)
+        return text
 
     def _swept_lines(self, text: str) -> str:
         joined = Joined(text)
@@ -181,19 +149,21 @@ class Redactor:
         whole, head, tail = match.group(), match.group(1), match.group(2)
         run = head or tail
         for secret, placeholder in self._sweep.items():
-            if len(secret) >= 12 and len(run) < len(secret) and (secret.endswith(run) if head else secret.startswith(run)):
-                if is_opaque(run) or len(run) >= 10:
-                    return whole.replace(run, placeholder)
+            rest = secret.endswith(run) if head else secret.startswith(run)
+            if rest and len(secret) >= 12 and len(run) < len(secret) and (is_opaque(run) or len(run) >= 10):
+                return whole.replace(run, placeholder)
         return whole
 
 
 def _spellings(value: str, kind: str) -> Iterator[str]:
     """Yield the spellings under which a secret is looked for in other texts; none if it could be an ordinary word."""
     if kind in HOST_KINDS:
-        if re.search(r"[\d.-]", value) and len(value) >= 4 and not re.fullmatch(r"[\d.]+", value):
+        if len(value) >= 4 and re.search(r"[.-]|\w{5,}\d\w{2,}", value) and not re.fullmatch(r"[\d.]+", value):
             yield value
         return
-    if kind in ("user", "email", "prompt") or len(value) < 6 or re.fullmatch(r"[\d.,:_-]+|/[\w./-]*|[\w-]+/[\w.-]+", value):
+    if kind in ("user", "email", "prompt") or len(value) < 6 or PLACEHOLDER.fullmatch(f"<{value}>"):
+        return
+    if re.fullmatch(r"[\d.,:_-]+|/[\w./-]*|[\w-]+/[\w.-]+", value):  # a number, a path, a model: not everywhere
         return
     plain = re.sub(r"\\+(?=[\"'\\/])", "", value)
     if not (is_opaque(plain) or len(plain) >= 20 or re.search(r"[^\w\s.-]", plain)):
@@ -202,7 +172,13 @@ def _spellings(value: str, kind: str) -> Iterator[str]:
     if re.search(r"[^\w.~-]", plain):
         from urllib.parse import quote
 
-        yield from {plain, quote(plain, safe=""), plain.replace("\\", "\\\\"), plain.replace('"', '\\"'), plain.replace("'", "\\'")} - {value}
+        yield from {
+            plain,
+            quote(plain, safe=""),
+            plain.replace("\\", "\\\\"),
+            plain.replace('"', '\\"'),
+            plain.replace("'", "\\'"),
+        } - {value}
 
 
 def _replace_word(text: str, secret: str, placeholder: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -18,7 +19,7 @@ HOST_KINDS = frozenset({"host", "pod", "ip", "private-ip", "mac", "gpu-uuid", "m
 
 
 WEAK_KINDS = HOST_KINDS | {"email", "user"}
-"""Kinds that give way where they overlap the end of a secret: `user:password@example.com` is no e-mail address."""
+"""Kinds that give way where they overlap a secret: `user:password@example.com` is no e-mail address."""
 
 
 class Span(NamedTuple):
@@ -47,11 +48,22 @@ def is_masked(text: str) -> bool:
 
 def merge(spans: Iterable[Span]) -> list[Span]:
     """Return `spans` sorted and without overlaps; the outer one wins, of equals the first given."""
+    ordered = sorted(spans, key=lambda span: (span.start, -span.end))
+    merged = _merge(span for span in ordered if span.kind not in WEAK_KINDS)
+    starts = [span.start for span in merged]
+    for span in _merge(span for span in ordered if span.kind in WEAK_KINDS):
+        before = bisect_left(starts, span.end) - 1
+        if before < 0 or merged[before].end <= span.start:
+            merged.append(span)
+    return sorted(merged)
+
+
+def _merge(ordered: Iterable[Span]) -> list[Span]:
     merged: list[Span] = []
-    for span in sorted(spans, key=lambda s: (s.start, -s.end)):
+    for span in ordered:
         if not merged or span.start >= merged[-1].end:
             merged.append(span)
-        elif span.end > merged[-1].end and span.kind not in WEAK_KINDS:
+        elif span.end > merged[-1].end:
             last = merged[-1]
             merged[-1] = Span(last.start, span.end, last.kind)
     return merged

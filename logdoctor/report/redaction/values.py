@@ -10,21 +10,29 @@ from .shapes import is_opaque
 from .spans import is_masked
 
 _QUOTE = Pattern(r"""(\\*)(["'`])""")
-_STRING_PREFIX = Pattern(r"(?:[bBrRuUfF]{1,2}(?=\\*[\"'])|Secret(?:Str|Bytes)\((?:value=)?|[A-Za-z.]{0,40}(?:Auth|Token|Credentials?)\((?=\s*\\*[\"']))")
-_SCHEME = Pattern(r"(?i)(?:bearer|basic|token|digest|negotiate|apikey|api-key|key|aws4-hmac-sha256|github-bearer)(?:[ \t]+|%20|=)(?=\S)")
+_STRING_PREFIX = Pattern(
+    r"(?:[bBrRuUfF]{1,2}(?=\\*[\"'])|Secret(?:Str|Bytes)\((?:value=)?|[A-Za-z.]{0,40}(?:Auth|Token|Credentials?)\("
+    r"(?=\s*\\*[\"']))"
+)
+_SCHEME = Pattern(
+    r"(?i)(?:bearer|basic|token|digest|negotiate|apikey|api-key|key|aws4-hmac-sha256|github-bearer)(?:[ \t]+|%20|=)"
+    r"(?=\S)"
+)
 # Values that say "nothing here", types, references to a variable, and masks: all of them readable and harmless.
 _NO_SECRET = Pattern(
     r"""(?i:none|null|nil|true|false|yes|no|unset|undefined|str|bool|int|bytes|float|string|boolean|any|optional|list|dict
     |union|secretstr|tuple|collection|sequence|iterable|mapping|callable|type|required|default|missing|redacted|hidden|masked
     |not\ set|n/a)(?:\ ?[\[|=].{0,80}|,)?
-    |[*x•.…_-]*|\$\{?[A-Z_][A-Z0-9_]*\}?|\$\{[^}]*\}|\$\([^)]*\)|%[A-Z_]+%|\{\{.{0,200}\}\}|\{[a-z_.]*\}|<[A-Za-z][A-Za-z _-]*>|\[REDACTED\]
+    |[*x•.…_-]*|\$\{?[A-Z_][A-Z0-9_]*\}?|\$\{[^}]*\}|\$\([^)]*\)|%[A-Z_]+%|\{\{.{0,200}\}\}|\{[a-z_.]*\}
+    |<[A-Za-z][A-Za-z _-]*>|\[REDACTED\]
     |\*{2,}[^*]{0,4}""",
     re.VERBOSE,
 )
 # In code lines of tracebacks a value is an expression: `token=token,`, `api_key=os.environ[...]`, `self.token`.
 _CODE = Pattern(
     r"(?:self|cls|args|config|cfg|kwargs|os|request|settings|envs?|model_config|vllm_config|opts?)\.[\w.]+.*"
-    r"|(?:use_)?(?:hf_|auth_|access_|api_)?(?:tokens?|api_key|keys?|password|passwd|pwd|secret|auth|credentials?|cookies?|headers?"
+    r"|(?:use_)?(?:hf_|auth_|access_|api_)?(?:tokens?|api_key|keys?|password|passwd|pwd|secret|auth|credentials?"
+    r"|cookies?|headers?"
     r"|authorization|keyfile)|[A-Za-z_][\w.]*[(\[].*"
 )
 _BARE_STOP = Pattern(
@@ -67,19 +75,25 @@ def quoted_end(text: str, position: int, quote: str) -> int:
     if breaks <= 1:
         return end
     middle = text[line_end + 1 : text.rfind("\n", position, end)]
-    return end if breaks <= 12 and all(" " not in line.strip().rpartition("] ")[2] for line in middle.split("\n")) else line_end
+    return (
+        end
+        if breaks <= 12 and all(" " not in line.strip().rpartition("] ")[2] for line in middle.split("\n"))
+        else line_end
+    )
 
 
 def _ragged_end(text: str, line_end: int) -> int:
     """Return the end of an unclosed string: of its line, or of the next where that holds one opaque run only."""
     rest = text[line_end + 1 :].split("\n", 1)[0]
-    return line_end + 1 + len(rest) if rest.strip() and " " not in rest.strip() and is_opaque(rest.strip()) else line_end
+    return (
+        line_end + 1 + len(rest) if rest.strip() and " " not in rest.strip() and is_opaque(rest.strip()) else line_end
+    )
 
 
 def read_value(text: str, position: int, *, outer: str = "", code: bool = False) -> Iterator[tuple[int, int]]:
     """Yield the extents of the secret strings in the value that begins at `position`.
 
-    `outer` is the quote that was opened before the name (`"HF_TOKEN=…"`); `code` says that the value may be an expression.
+    `outer` is the quote that was opened before the name (`"HF_TOKEN=…"`); `code`: the value may be an expression.
     """
     if prefix := _STRING_PREFIX.match(text, position):
         position = prefix.end()

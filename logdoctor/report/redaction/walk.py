@@ -67,6 +67,8 @@ class _Walk:
         )
 
     def boot(self, boot: BootDiagnosis) -> BootDiagnosis:
+        if self.learning:
+            self.texts += _neighbours(boot.findings)
         return replace(
             boot,
             facts=self.facts(boot.facts),
@@ -77,10 +79,12 @@ class _Walk:
         )
 
     def facts(self, facts: Mapping[str, Fact]) -> dict[str, Fact]:
-        return {
-            key: replace(fact, value=self.fact_value(fact.key, fact.value), process=self.text(fact.process))
-            for key, fact in facts.items()
-        }
+        return {key: self.fact(fact) for key, fact in facts.items()}
+
+    def fact(self, fact: Fact) -> Fact:
+        value, process = self.fact_value(fact.key, fact.value), self.text(fact.process)
+        unchanged = value == fact.value and process == fact.process
+        return fact if unchanged else replace(fact, value=value, process=process)
 
     def fact_value(self, key: str, value: FactValue) -> FactValue:
         """Redact a fact by its key as well as by its text; numbers are secret only as passwords and keys."""
@@ -95,12 +99,14 @@ class _Walk:
     def setting(self, key: str, value: str) -> str:
         """Redact the text of a setting; its name tells as much as its text."""
         name = key.rpartition(".")[2]
-        if kind_of_name(name) or name.lower() in ("name", "hostname", "host"):
-            if self.learning:
-                self.redactor.value(key, value)
-                return value
-            return self.redactor.value(key, value)
-        return self.text(value)
+        if kind_of_name(name):
+            redacted = self.redactor.value(key, value)
+            return value if self.learning else redacted
+        context = (
+            "host=" if key == "host.name" or name in ("host", "hostname") else f"{name}=" if name.isupper() else ""
+        )
+        redacted = self.text(context + value)
+        return redacted[len(context) :] if redacted.startswith(context) else self.text(value)
 
     def finding(self, finding: Finding) -> Finding:
         return replace(
@@ -142,6 +148,23 @@ class _Walk:
 
     def launch(self, launch: Launch) -> Launch:
         return Launch(self.text(launch.original), self.text(launch.corrected), self.all(launch.unknown))
+
+
+def _neighbours(findings: tuple[Finding, ...]) -> Iterator[str]:
+    """Yield neighbouring lines of the evidence as one text: a secret may begin in one piece and end in another."""
+    lines: dict[int, str] = {}
+    for evidence in (evidence for finding in findings for evidence in finding.evidence):
+        first = evidence.line - len(evidence.before)
+        for number, line in enumerate((*evidence.before, evidence.text, *evidence.after), start=first):
+            lines.setdefault(number, line)
+    run: list[str] = []
+    for number in sorted(lines):
+        if number - 1 not in lines and run:
+            yield "\n".join(run)
+            run = []
+        run.append(lines[number])
+    if run:
+        yield "\n".join(run)
 
 
 def _split_like(text: str, lines: tuple[str, ...]) -> Iterator[str]:

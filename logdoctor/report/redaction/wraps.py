@@ -8,21 +8,32 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from itertools import pairwise
 
+from .assignments import has_keyword
 from .lazy import Pattern
 from .spans import Span, is_masked
 
 # A break, and what belongs to the next line's transport and not to its text.
 _BREAK = Pattern(
-    r"[ \t]*\\?\r?\n(?:[\w.-]{1,40} {1,20}\| )?(?:\d{4}-\d\d-\d\dT[\d:.,]{8,20}(?:Z|[+-]\d\d:?\d\d)? (?:std(?:out|err) [FP] )?)?"
-    r"(?:\((?:[A-Z]\w* )?pid=\d{1,9}[^)\n]{0,80}\) )*(?:(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d \[[^\]\n]{1,120}\] ?)?"
+    r"[ \t]*\\?\r?\n(?:[\w.-]{1,40} {1,20}\| )?(?:\d{4}-\d\d-\d\dT[\d:.,]{8,20}(?:Z|[+-]\d\d:?\d\d)? (?:std(?:out"
+    r"|err) [FP] )?)?"
+    r"(?:\((?:[A-Z]\w* )?pid=\d{1,9}[^)\n]{0,80}\) )*(?:(?:DEBUG|INFO|WARNING|ERROR"
+    r"|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d \[[^\]\n]{1,120}\] ?)?"
     r"[ \t>|│]*"
 )
 # How a line begins that continues nothing.
 _FRESH = Pattern(
-    r"(?:DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL|FATAL|Traceback|File|During|The|raise|return|from|import|self|def|class|with|if|for)\b"
-    r"|[\w.\-]{1,60}(?: = |=(?=[^\s=\"'])|:(?=\s))|--\w|-\w\b|[(\[{#$]|\d{4}-\d\d|\d\d[-:/]\d\d|[a-z]+\s+[a-z]|[A-Z][a-z]+\s|\w+\("
+    r"(?:DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL|FATAL|Traceback|File|During|The|raise|return|from|import|self|def"
+    r"|class|with|if|for)\b"
+    r"|[\w.\-]{1,60}(?: = |=(?=[^\s=\"'])|:(?=\s))|--\w|-\w\b|[(\[{#$]|\d{4}-\d\d|\d\d[-:/]\d\d|[a-z]+\s+[a-z]"
+    r"|[A-Z][a-z]+\s|\w+\("
 )
+
+
+_RUN_END = Pattern(r"[\w+/=.~:%-]{1,60}\Z")
+_RUN_START = Pattern(r"[\w+/=.~%-]{1,60}")
+_NO_WORD = Pattern(r"[0-9_-]|[a-z][A-Z].*[a-z][A-Z]|[A-Z]{8}")
 
 
 class Joined:
@@ -43,6 +54,23 @@ class Joined:
     def crossed(self, start: int, end: int) -> list[int]:
         """Return the offsets of the breaks strictly inside `start:end` of the joined text."""
         return self._offsets[bisect_right(self._offsets, start) : bisect_left(self._offsets, end)]
+
+    def may_cut(self, lower: str) -> bool:
+        """Tell whether a break may cut a secret: a name before it, or a run across it that is no word.
+
+        `lower` is the source in lower case.
+        """
+        for start, end, offset in zip(self._starts, self._ends, self._offsets, strict=True):
+            line_start = lower.rfind("\n", 0, start) + 1
+            if has_keyword(lower[line_start:start]):
+                return True
+            head = _RUN_END.search(self.source, max(line_start, start - 60), start)
+            tail = _RUN_START.match(self.source, end)
+            if head and tail:
+                run = self.text[offset - len(head.group()) : offset + len(tail.group())]
+                if has_keyword(run.lower()) or (len(run) >= 9 and _NO_WORD.search(run)):
+                    return True
+        return False
 
     def is_break(self, offset: int) -> bool:
         """Tell whether a break was at this offset of the joined text."""
@@ -70,14 +98,14 @@ class Joined:
         """Yield a span of the joined text as one span of the source for each line, all with the value of the whole."""
         cuts = [span.start, *self.crossed(span.start, span.end), span.end]
         value = span.value or self.text[span.start : span.end]
-        for start, end in zip(cuts, cuts[1:], strict=False):
+        for start, end in pairwise(cuts):
             shift = bisect_right(self._offsets, start)
             place = start + (self._ends[shift - 1] - self._offsets[shift - 1] if shift else 0)
             yield Span(place, place + end - start, span.kind, value)
 
 
 def cut_spans(joined: Joined, spans: list[Span], whole: list[Span]) -> Iterator[Span]:
-    """Yield the pieces of those `spans` of the joined text that cross a break; `whole` was found in the source itself."""
+    """Yield the pieces of those `spans` of the joined text that cross a break; `whole` are those of the source."""
     ends = {span.end for span in whole}
     for span in spans:
         crossed = joined.crossed(span.start, span.end)
