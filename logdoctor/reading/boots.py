@@ -40,20 +40,23 @@ def cut_boots(records: Iterable[tuple[str, Record]]) -> Iterator[tuple[int, Reco
     """
     cutter = _Cutter(1)
     leading: str | None = None
-    speaking = ""
+    server = speaking = ""
     held: dict[str, _Held] = {}
     for source, record in records:
-        # What no service signed (the kernel, systemd) belongs to the one that spoke last.
-        speaking = source or speaking
+        # What no service signed (the kernel, systemd) goes to the server that spoke last.
+        speaking = source or server or speaking
         if speaking == leading or (leading is None and not speaking):
+            server = speaking
             yield from cutter.take(record)
             continue
         waiting = held.setdefault(speaking, _Held())
         waiting.add(record)
-        if leading is None and waiting.vllm and not cutter.substantial:
-            leading = speaking
-            for earlier in held.pop(speaking).records():
-                yield from cutter.take(earlier)
+        if waiting.vllm:
+            server = speaking
+            if leading is None and not cutter.substantial:
+                leading = speaking
+                for earlier in held.pop(speaking).records():
+                    yield from cutter.take(earlier)
     yield from cutter.end()
     servers = [waiting for waiting in held.values() if waiting.vllm]
     if not servers and not cutter.used:

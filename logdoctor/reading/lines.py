@@ -9,13 +9,13 @@ from logdoctor.model import Line, Run
 from logdoctor.reading.ansi import strip_colour
 from logdoctor.reading.decoding import CUT, MAX_LINE, capped, without_bar
 from logdoctor.reading.envelopes import KINDS, Envelope, Peeled
+from logdoctor.reading.envelopes.base import LOG_HEAD
 from logdoctor.reading.envelopes.pasted import Fence, PowerShell
 from logdoctor.reading.wrapping import Wrapping
 
 _BLOCK = 512
 _SAMPLES = 24
 _DEPTH = 5
-_PLAIN: tuple[type[Envelope], ...] = ()
 _SCRAP_STARTS = frozenset("`~<Adknpvw")
 
 Kinds = tuple[type[Envelope], ...]
@@ -183,21 +183,21 @@ class _Pieces:
         return self._first._replace(text=text, partial=False)
 
 
-def _kinds(line: str) -> Kinds:
+def _kinds(line: str, depth: int = _DEPTH) -> Kinds:
     """Which envelopes are around a line, outermost first."""
-    found: Kinds = _PLAIN
-    while len(found) < _DEPTH:
-        for kind in KINDS:
-            envelope = kind()
-            if envelope.fits(line):
-                peeled = envelope.peel(line)
-                if peeled is not None:
-                    found += (kind,)
-                    line = strip_colour(peeled.text)
-                    break
-        else:
-            return found
-    return found
+    if depth == 0:
+        return ()
+    for kind in KINDS:
+        envelope = kind()
+        if envelope.fits(line):
+            peeled = envelope.peel(line)
+            if peeled is None:
+                continue
+            text = strip_colour(peeled.text)
+            inner = _kinds(text, depth - 1)
+            if inner or not kind.weak or LOG_HEAD.match(text):
+                return (kind, *inner)
+    return ()
 
 
 def _kinds_of(stack: list[Envelope]) -> Kinds:

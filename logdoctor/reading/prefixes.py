@@ -44,7 +44,7 @@ _PROCESS = re.compile(
     r"|\[(?:rank|default)(?P<torch>\d+)\]:[ ]?"
 )
 _RANK = re.compile(r"(?:^|[_ ])((?:DP|PP|PCP|TP|DCP|EP)\d+(?:_(?:DP|PP|PCP|TP|DCP|EP)\d+)*|\d+)$")
-_REPEATED = re.compile(r" *\[repeated \d+x across cluster\](?: \(Ray deduplicates logs.{0,300})?$")
+_REPEATED = re.compile(r"\[repeated \d+x across cluster\](?: \(Ray deduplicates logs.{0,300})?$")
 _OPENERS = frozenset("([")
 _FOREIGN = 100
 """How many characters may stand before vLLM's own head (VLLM_LOGGING_PREFIX, an unknown transport)."""
@@ -78,7 +78,7 @@ def split_head(text: str) -> Head:
     if not rest or rest[0] in " \t":
         return Head(process, key, BARE, "", "", "", 0, rest)
     if "x across cluster]" in rest:
-        rest = _REPEATED.sub("", rest)
+        rest = _once(rest)
     if rest[0] == "{" and '"levelname"' in rest:
         head = _json(rest, process, key)
         if head:
@@ -89,8 +89,14 @@ def split_head(text: str) -> Head:
 def _logged(text: str, match: re.Match[str], process: Process, key: str) -> Head:
     message = text[match.end() :]
     if "x across cluster]" in message:
-        message = _REPEATED.sub("", message)
+        message = _once(message)
     return Head(process, key, LOGGER, match[1], match[2], match[3], int(match[4]), message)
+
+
+def _once(text: str) -> str:
+    """The text without Ray's mark of a line that more workers wrote."""
+    match = _REPEATED.search(text)
+    return text[: match.start()].rstrip(" ") if match else text
 
 
 def _maybe_foreign(rest: str, process: Process, key: str) -> Head:
@@ -203,6 +209,8 @@ def _json(rest: str, process: Process, key: str) -> Head | None:
     name, pid = field("process_name") or field("processName"), field("process") or field("pid")
     if process is NOBODY and (name or pid):
         process = named_process("" if name == "MainProcess" else name, pid)
+        if not process.name and field("name").startswith("vllm"):
+            process = Process("api", "", pid)  # the server's own process has no name of its own
         key = f"{pid or name}@"
     text = value["message"]
     for extra in ("exc_info", "stack_info"):

@@ -34,9 +34,10 @@ TAILS = (
 )  # fmt: skip
 # Lines that are surely not the rest of a message, whoever wrote them.
 FOREIGN = re.compile(
-    r"(?:\[|Process \S+:\s*$|nanobind: |Exception ignored in|sys:1: |Killed\b|Aborted\b|Segmentation fault"
-    r"|terminate called|Fatal Python error: |\S+ exited with code|usage: |=+$|== |\*{5,}|Loading |Capturing |Started "
-    r"|\S+@\S+[:~ ].*[$#]|\S+: error: |Traceback \(most|\S+\.sh: )"
+    r"(?:\[|Process \S{1,80}:\s*$|nanobind: |Exception ignored in|sys:1: |Killed\b|Aborted\b|Segmentation fault"
+    r"|terminate called|Fatal Python error: |\S{1,200} exited with code|usage: |=+$|== |\*{5,}"
+    r"|Loading |Capturing |Started |\S{1,64}@\S{1,64}[:~ ].{0,200}?[$#]|\S{1,80}: error: "
+    r"|Traceback \(most|\S{1,80}\.sh: )"
 )
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from logdoctor.model import Record
-from logdoctor.reading import looks_like_vllm, read_text
+from logdoctor.model import Record, Run
+from logdoctor.reading import looks_like_vllm, read_lines, read_records, read_text
 
 IMPORTS = (
     "INFO 11-30 09:35:20 [importing.py:44] Triton is installed but 0 active driver(s) found (expected 1).\n"
@@ -187,9 +187,10 @@ def test_services_that_are_no_vllm_are_left_out() -> None:
     assert by_boot(services(nginx=nginx, webui=nginx)) == [{"nginx-1"}, {"webui-1"}]
 
 
-def test_the_kernels_word_goes_to_the_service_that_spoke_last() -> None:
+def test_the_kernels_word_goes_to_the_server_that_spoke_last() -> None:
     text = (
         "Nov 30 09:33:41 host vllm[2213]: (EngineCore pid=7) INFO 11-30 09:00:00 [core.py:9] x\n"
+        "Nov 30 09:33:42 host sshd[99]: Accepted publickey\n"
         "Nov 30 09:33:42 host kernel: Out of memory: Killed process 2213 (VLLM::EngineCor)\n"
         "Nov 30 09:33:43 host systemd[1]: vllm.service: Main process exited, code=killed, status=9/KILL\n"
     )
@@ -248,6 +249,12 @@ PARTS = [
     "text\n",
     "x exited with code 1\n",
 ]
+
+
+@given(st.binary(max_size=4000))
+def test_any_bytes_become_boots(data: bytes) -> None:
+    indices = [index for index, _ in read_records(read_lines([Run(1, data)]))]
+    assert indices == sorted(indices)
 
 
 @given(st.lists(st.sampled_from(PARTS), max_size=12))

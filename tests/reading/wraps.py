@@ -36,6 +36,9 @@ WRAPS: dict[str, Callable[[str, int], str]] = {
             "resource": {"labels": {"container_name": "vllm"}},
         }
     ),
+    "podman-compose": lambda line, i: f"[nemotron] | {line}",
+    "swarm": lambda line, i: f"nemotron.1.x7k2p9@node1    | {line}",
+    "desktop-time": lambda line, i: f"2026-04-19 13:05:22 {line}",
     "quote": lambda line, i: f"> {line}",
     "indent": lambda line, i: f"    {line}",
 }

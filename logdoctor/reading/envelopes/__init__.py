@@ -6,7 +6,7 @@ A new transport is a new class with `fits` and `peel` and a line in `KINDS`.
 from __future__ import annotations
 
 from logdoctor.reading.envelopes.base import Envelope, Peeled
-from logdoctor.reading.envelopes.collectors import CollectorJson, CollectorLabels, CollectorTime
+from logdoctor.reading.envelopes.collectors import CollectorJson, CollectorLabels, CollectorTime, DesktopTime
 from logdoctor.reading.envelopes.containers import Compose, Cri, DockerTime, JsonFile, Kubectl
 from logdoctor.reading.envelopes.journal import Journal, JournalJson
 from logdoctor.reading.envelopes.pasted import Fence, Indent, PowerShell, Quote
@@ -20,6 +20,7 @@ KINDS: tuple[type[Envelope], ...] = (
     Kubectl,
     CollectorLabels,
     CollectorTime,
+    DesktopTime,
     DockerTime,
     Compose,
     Quote,

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
+
+LOG_HEAD = re.compile(
+    r"\([A-Za-z][^()\n]{0,80}pid=\d|(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)(?: \d\d-\d\d |: {2,5})"
+    r"|Traceback \(most recent call last\)"
+)
+"""How the lines begin that show a log of vLLM."""
 
 
 class Peeled(NamedTuple):
@@ -22,6 +29,8 @@ class Envelope:
     """One transport's way of wrapping a line. Stacks in any order; may keep state over the lines of one input."""
 
     name = ""
+    weak = False
+    """True when the look of the outside proves little: what is inside must look like a log line too."""
 
     def fits(self, line: str) -> bool:
         """Whether the line is surely wrapped by this transport (asked when the envelopes are not known yet)."""

@@ -28,6 +28,18 @@ class CollectorTime(Envelope):
         return Peeled(line[match.end() :], time=match[1])
 
 
+class DesktopTime(Envelope):
+    """`2026-04-19 13:05:22 text`, as copied from Docker Desktop and other windows on a container."""
+
+    name = "desktop-time"
+    weak = True
+    _line = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d{1,9})?)(?: |\r*$)")
+
+    def peel(self, line: str) -> Peeled | None:
+        match = self._line.match(line)
+        return Peeled(line[match.end() :], time=match[1]) if match else None
+
+
 class CollectorLabels(Envelope):
     """`INFO 2026-04-19T13:05:22Z [resource.labels.container_name: vllm] text` (GKE), `TIME {pod="x"} text` (Loki)."""
 

@@ -13,10 +13,10 @@ _LEVELS = frozenset({"DEBUG", "INFO", "NOTICE", "WARN", "WARNING", "ERROR", "CRI
 
 
 class DockerTime(Envelope):
-    """`docker logs -t`, `kubectl logs --timestamps`: an RFC 3339 time and a blank."""
+    """`docker logs -t`, `kubectl logs --timestamps`: an RFC 3339 time and a blank (some services: a tab)."""
 
     name = "docker-time"
-    _line = re.compile(rf"({_RFC3339})(?: |\r*$)")
+    _line = re.compile(rf"({_RFC3339})(?:[ \t]|\r*$)")
 
     def peel(self, line: str) -> Peeled | None:
         match = self._line.match(line)
@@ -24,10 +24,13 @@ class DockerTime(Envelope):
 
 
 class Compose(Envelope):
-    """`docker compose logs`: `name-1  | text` (v2) or `name_1  | text` (v1), padded to the longest name."""
+    """`docker compose logs`: `name-1  | text` (v2) or `name_1  | text` (v1), padded to the longest name.
+
+    Podman writes `[name] | text`, a Swarm service `name.1.id@node    | text`.
+    """
 
     name = "compose"
-    _line = re.compile(r"([A-Za-z0-9][\w.-]*) +\|(?: |\r*$)")
+    _line = re.compile(r"\[?([A-Za-z0-9][\w.@-]*)\]? +\|(?: |\r*$)")
     _end = re.compile(r"([A-Za-z0-9][\w.-]*) exited with code -?\d+")
 
     def peel(self, line: str) -> Peeled | None:

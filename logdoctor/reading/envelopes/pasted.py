@@ -69,24 +69,18 @@ class Indent(Envelope):
     """The same number of blanks before every line, from a terminal or from Markdown's indented code."""
 
     name = "indent"
-    _head = re.compile(
-        r"([ \t]{1,40})(?=\([A-Za-z][^()\n]{0,80}pid=\d+\)|(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)(?: \d\d-\d\d |: {2,5})"
-        r"|Traceback \(most recent call last\)|(?:[A-Z]{4,8} )?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d|[\w.-]+ +\| |\[pod/"
-        r"|\{\"|> |[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d)"
-    )
+    weak = True
+    _line = re.compile(r"[ \t]{1,40}(?=\S)")
 
     def __init__(self) -> None:
         self._blanks = ""
 
-    def fits(self, line: str) -> bool:
-        return self._head.match(line) is not None
-
     def peel(self, line: str) -> Peeled | None:
         if not self._blanks:
-            match = self._head.match(line)
+            match = self._line.match(line)
             if not match:
                 return None
-            self._blanks = match[1]
+            self._blanks = match[0]
         if line.startswith(self._blanks):
             return Peeled(line[len(self._blanks) :])
         return Peeled("") if not line.strip() else None
