@@ -24,11 +24,14 @@ from logdoctor.reading.recognition import (
     looks_like_vllm,
 )
 
-_MAX_PENDING = 400
+_MAX_PENDING = 200
+_OTHERS = "\N{HORIZONTAL ELLIPSIS}"
 _SETTLED = 40
 """Records after which a boot without a banner is taken for the rest of an earlier one."""
-_KEEP_HEAD, _KEEP_TAIL = 4000, 4000
+_KEEP_HEAD, _KEEP_TAIL = 2000, 2000
 """Records kept of a service that has to wait for its turn."""
+_MAX_SERVICES = 16
+"""Services told apart; further ones count as one."""
 _KEEP_FOREIGN = 400
 
 
@@ -49,6 +52,8 @@ def cut_boots(records: Iterable[tuple[str, Record]]) -> Iterator[tuple[int, Reco
             server = speaking
             yield from cutter.take(record)
             continue
+        if speaking not in held and len(held) >= _MAX_SERVICES:
+            speaking = _OTHERS
         waiting = held.setdefault(speaking, _Held())
         waiting.add(record)
         if waiting.vllm:

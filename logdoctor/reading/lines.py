@@ -65,7 +65,7 @@ class _Marks:
             if len(text) > MAX_LINE:
                 text = capped(text)
             more = ending > usual if self._seen else None
-            yield Line(number, text, peeled.source, peeled.stream, peeled.time, more, gap)
+            yield Line(number, text, peeled.source[:200], peeled.stream, peeled.time, more, gap)
 
 
 class _Peeler:

@@ -46,6 +46,8 @@ _PROCESS = re.compile(
 _RANK = re.compile(r"(?:^|[_ ])((?:DP|PP|PCP|TP|DCP|EP)\d+(?:_(?:DP|PP|PCP|TP|DCP|EP)\d+)*|\d+)$")
 _REPEATED = re.compile(r"\[repeated \d+x across cluster\](?: \(Ray deduplicates logs.{0,300})?$")
 _OPENERS = frozenset("([")
+_NESTED = 3
+"""Prefixes inside the first that are looked at."""
 _FOREIGN = 100
 """How many characters may stand before vLLM's own head (VLLM_LOGGING_PREFIX, an unknown transport)."""
 _BAR = 2000
@@ -128,7 +130,9 @@ def _processes(text: str) -> tuple[Process, str, int]:
     if not match:
         return NOBODY, "", 0
     end = match.end()
-    while text[end : end + 1] in _OPENERS:
+    for _ in range(_NESTED):
+        if text[end : end + 1] not in _OPENERS:
+            break
         inner = _PROCESS.match(text, end)
         if not inner:
             break

@@ -20,6 +20,8 @@ from logdoctor.reading.tracebacks import FOREIGN, TAILS, TracebackReader, begins
 
 MAX_WAITING = 2048
 """Records that wait for an earlier one that is still open."""
+MAX_HELD = 1 << 25
+"""Characters of all records that wait or are still open."""
 MAX_LINES, MAX_TAIL = 1000, 200
 MAX_CHARACTERS = 1 << 20
 _MAX_SLOTS = 1024
@@ -43,9 +45,10 @@ def group(lines: Iterable[Line]) -> Iterator[tuple[str, Record]]:
     """The records of all sources, each with the name of its source, in the order of their first lines."""
     slots: dict[tuple[str, str, str], _Slot] = {}
     waiting: deque[_Open] = deque()
-    epoch = 0
+    epoch = held = 0
     for line in lines:
         head = split_head(line.text)
+        held += len(line.text)
         epoch += line.gap
         key = line.source, line.stream, head.key
         slot = slots.get(key)
@@ -59,9 +62,10 @@ def group(lines: Iterable[Line]) -> Iterator[tuple[str, Record]]:
             if opened.file.endswith(".rs"):
                 # The Rust front end writes the causes of an error without any prefix.
                 slots.setdefault((line.source, line.stream, ""), _Slot()).lend(opened)
-        while waiting and (waiting[0].closed or len(waiting) > MAX_WAITING):
+        while waiting and (waiting[0].closed or len(waiting) > MAX_WAITING or held > MAX_HELD):
             done = waiting.popleft()
             done.closed = True
+            held = held - done.characters if waiting else 0
             yield done.source, done.record()
     for rest in waiting:
         yield rest.source, rest.record()
