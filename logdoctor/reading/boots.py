@@ -114,16 +114,16 @@ class _Cutter:
         self.substantial = False
         self._pending: list[Record] = []
 
-    def take(self, record: Record) -> Iterator[tuple[int, Record]]:
+    def take(self, record: Record) -> list[tuple[int, Record]]:
         """Take the next record; give out those whose boot is known."""
-        if self._stale(record):
-            yield from self._flush()
+        out = self._flush() if self._stale(record) else []
         if is_banner(record):
-            yield from self._banner(record)
+            self._banner(record, out)
         elif begins_start(record) or (self._pending and is_prelude(record) and len(self._pending) < _MAX_PENDING):
             self._pending.append(record)
         else:
-            yield from self._settle(record)
+            self._settle(record, out)
+        return out
 
     def _stale(self, record: Record) -> bool:
         """Whether the waiting lines cannot be the first of a start: another begins, or they were only a ruled line."""
@@ -134,34 +134,42 @@ class _Cutter:
             return not is_image_banner(record)
         return is_import_line(record) and not is_import_line(last) and not is_rule(first)
 
-    def _banner(self, record: Record) -> Iterator[tuple[int, Record]]:
+    def _banner(self, record: Record, out: list[tuple[int, Record]]) -> None:
         name = record.process.name
         copy = name.startswith("ApiServer") and name not in self._banners
         if self._ended or self._gone or (self._banners and not copy) or (not self._banners and self.substantial):
             self._next()
-        yield from self._flush()
+        out += self._flush()
         self._banners.add(name)
-        yield self._emit(record)
+        out.append(self._emit(record))
 
-    def _settle(self, record: Record) -> Iterator[tuple[int, Record]]:
+    def _settle(self, record: Record, out: list[tuple[int, Record]]) -> None:
         """A record that is neither import line nor banner: it decides whose the waiting lines were."""
         last = is_last_word(record)
-        begins = (
-            self._ended and (last or record.process.role == "api") and (bool(self._pending) or is_usage_error(record))
-        )
-        image = any(map(is_image_banner, self._pending[:2])) and (self._banners or self.substantial)
-        if self._gone or begins or image:
+        if self._gone or (self._ended and self._begins_anew(record, last)) or self._image_came():
             self._next()
-        yield from self._flush()
-        yield self._emit(record)
+        if self._pending:
+            out += self._flush()
+        out.append(self._emit(record))
         self._ended = self._ended or last
         self._gone = self._gone or is_exit_line(record)
 
-    def end(self) -> Iterator[tuple[int, Record]]:
+    def _begins_anew(self, record: Record, last: bool) -> bool:
+        """Whether a record after the boot's end shows that the next start is on its way."""
+        if not self._pending:
+            return is_usage_error(record)
+        # After a banner a second nameless death may be that of another child.
+        return record.process.role == "api" or is_usage_error(record) or (last and not self._banners)
+
+    def _image_came(self) -> bool:
+        """Whether the container's own banner stands before this record: the container was started again."""
+        return any(map(is_image_banner, self._pending[:2])) and bool(self._banners or self.substantial)
+
+    def end(self) -> list[tuple[int, Record]]:
         """Give out what still waits: after an end, import lines are a new start that has just begun."""
         if self._pending and (self._ended or self._gone):
             self._next()
-        yield from self._flush()
+        return self._flush()
 
     def _next(self) -> None:
         if self.used:
@@ -170,11 +178,9 @@ class _Cutter:
         self._records = 0
         self._ended = self._gone = self.substantial = False
 
-    def _flush(self) -> Iterator[tuple[int, Record]]:
-        if self._pending:
-            pending, self._pending = self._pending, []
-            for record in pending:
-                yield self._emit(record)
+    def _flush(self) -> list[tuple[int, Record]]:
+        pending, self._pending = self._pending, []
+        return [self._emit(record) for record in pending]
 
     def _emit(self, record: Record) -> tuple[int, Record]:
         self.used = True

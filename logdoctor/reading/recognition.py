@@ -48,7 +48,7 @@ def looks_like_vllm(record: Record) -> bool:
 
 def is_banner(record: Record) -> bool:
     """Whether the record is the server's banner: its name and version in one line, or the logo over five."""
-    if record.level != "INFO" or record.quoted:
+    if record.level != "INFO" or record.quoted or record.process.role in ("engine", "worker"):
         return False
     return any(text.startswith(_BANNERS) or ("█" in text and _LOGO.search(text)) for _, text in record.lines[:8])
 
@@ -102,6 +102,8 @@ def is_last_word(record: Record) -> bool:
     """Whether the main process dies with this record: its uncaught exception, or a refused command line."""
     if is_usage_error(record):
         return True
-    if record.exception is None or record.level or record.quoted:
+    if record.exception is None or not record.exception.frames or record.level or record.quoted:
         return False
+    if record.lines[0][1].startswith("Exception "):
+        return False  # of a thread or a finaliser: the process lives on
     return record.process.role in ("api", "") and not record.process.rank

@@ -28,7 +28,7 @@ _MAX_SLOTS = 1024
 _NEAR, _NEAR_NAMELESS = 1500, 200
 """Lines of others that may stand between two lines of a record without heads: 64 ranks in turns need many."""
 
-_CHILD = re.compile(r"Process (\S{1,80}):\s*$")
+_CHILD = re.compile(r"(?:Process (\S{1,80})|Exception in thread .{1,200}|Exception ignored in.{0,400}):\s*$")
 _USAGE = re.compile(r"usage: \S|[\w./-]{1,80}: error: ")
 _BAR = re.compile(r".{0,200}?\d{1,3}%[| ]")
 
@@ -160,9 +160,9 @@ class _Open:
         self.reader: _Reader | None = None
         if head.form is BARE:
             self.quoted = False
-            self._look_at_bare(text)
-            if process is NOBODY and self.kind == "child":
-                process = named_process(_CHILD.sub(r"\1", text))
+            child = self._look_at_bare(text)
+            if child and process is NOBODY:
+                process = named_process(child)
         else:
             self.quoted = is_quoted(text) or (head.form is OWN and is_foreign_target(text))
             if head.file.endswith(".rs") and self.level == "ERROR":
@@ -174,13 +174,17 @@ class _Open:
         else:
             self.add(line.number, text)
 
-    def _look_at_bare(self, text: str) -> None:
-        if _CHILD.match(text):
+    def _look_at_bare(self, text: str) -> str:
+        """Tell the kind of a bare line; the name of the process when it states one."""
+        child = _CHILD.match(text)
+        if child:
             self.kind = "child"
-        elif _USAGE.match(text):
+            return child[1] or ""
+        if _USAGE.match(text):
             self.kind = "usage"
         elif "%" in text and _BAR.match(text):
             self.kind = "bar"
+        return ""
 
     def same_head(self, head: Head) -> bool:
         return (

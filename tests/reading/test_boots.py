@@ -128,6 +128,20 @@ def test_starts_that_die_before_any_banner_are_boots() -> None:
     assert boots(one * 3) == [1, count(one) + 1, 2 * count(one) + 1]
 
 
+def test_children_that_die_one_after_another_are_one_boot() -> None:
+    died = 'Traceback (most recent call last):\n  File "/x/vllm/v1/worker.py", line 56, in f\nRuntimeError: no\n'
+    assert boots(NEW_BANNER + ARGS + (IMPORTS + died) * 3 + DEATH) == [1]
+
+
+def test_an_error_that_a_library_prints_is_no_end() -> None:
+    text = NEW_BANNER + ARGS + "OSError: could not load libfoo\n" + IMPORTS + ARGS
+    thread = (
+        'Exception in thread T-1 (f):\nTraceback (most recent call last):\n  File "a.py", line 5, in f\nKeyError: 1\n'
+    )
+    assert boots(text) == [1]
+    assert boots(NEW_BANNER + ARGS + thread + IMPORTS + ARGS) == [1]
+
+
 def test_the_start_that_has_just_begun_is_the_last_boot() -> None:
     one = IMPORTS + LOGO + ARGS + DEATH
     assert boots(one + IMPORTS) == [1, count(one) + 1]
