@@ -16,8 +16,8 @@ _PINNED = Pattern(
 )
 # … what makes it an address …
 _ADDRESSED = Pattern(
-    r"(?i)(?:\b(?:\w*ip|\w*addr(?:ess)?(?:es)?|\w*host|\w*node|peer|server|client|remote|endpoint|listen\w*|bind\w*|inet6?"
-    r"|gateway|dns|master|head|proxy|no_proxy|connect(?:ion|ed|ing)? (?:from|to)|request from|route|ssh|ping|subnet|via)"
+    r"(?i)(?:\b(?:\w*ip|\w*addr(?:ess)?(?:es)?|\w*host|\w*node|peer|server|client|remote|endpoint|listen\w*|bind\w*|inet6"
+    r"|gateway|dns|master|head|(?:no_)?proxy|connect(?:ion|ed|ing)? (?:from|to)|request from|route|ssh|ping|subnet|via)"
     r"[^\w\n]{0,6}|[:/]//?|@|\[)$"
 )
 _PORT = Pattern(r":\d{1,5}(?![\d.])|/(?:[89]|[12]\d|3[0-2])(?![\d.])|<\d{1,5}>|%\w+")

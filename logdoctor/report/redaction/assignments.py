@@ -41,7 +41,11 @@ _FLAG_GAP = Pattern(
 )
 _NEXT_LINE = Pattern(r"[ \t]*\r?\n[^\S\n]*(?=\\*[\"'\[(]|[^\s\"'=:]{6,}\s*(?:\n|$))")
 _BLOCK = Pattern(r"[|>][+-]?\d?[ \t]*\n")
-_PAIR = Pattern(r"""["']?\s*,?\s*\n?\s*(?:-\s*)?["']?[Vv]alue["']?\s*[:=]\s*""")
+_PAIR = Pattern(
+    r"""\\{0,15}["']?(?:[ \t]{0,8},[ \t]{0,8}|[ \t]{0,8}\n[ \t]{0,60})(?:-[ \t]{1,8})?"""
+    r"""\\{0,15}["']?[Vv]alue\\{0,15}["']?[ \t]{0,8}[:=][ \t]{0,8}"""
+)
+_NEAR = 400  # how far a look around a name goes; work on a line of a million columns stays bounded
 _SOURCE_LINE = Pattern(r"[,)]\s*(?:#.*)?$|^\s*(?:return|def|if|raise|with|assert|for|while|self\.)\b")
 
 
@@ -51,13 +55,15 @@ def find_assignments(text: str, lower: str) -> Iterator[Span]:
         yield from _query(text)
     if not has_keyword(lower):
         return
-    done = 0
+    done = hidden = 0
     for match in _WORD.finditer(lower):
-        if match.start() < done:
-            continue
+        if match.start() < done or match.end() + _NEAR < hidden:
+            continue  # part of the name before, or deep inside a value that is hidden anyway
         start, end = _name(text, match.start(), match.end())
         done = max(end, match.end())
-        yield from _judge(text, start, end)
+        for span in _judge(text, start, end):
+            hidden = max(hidden, span.end)
+            yield span
 
 
 def has_keyword(lower: str) -> bool:
@@ -114,8 +120,8 @@ def _assigned(text: str, start: int, after: re.Match[str], name: str, flag: bool
     elif sep == ":" and (block := _BLOCK.match(text, position)):
         yield from _block(text, start, block.end())
         return
-    opening = text[_line_start(text, start) : start].strip(" \t-")
-    own_line = not opening and "\n" not in text[after.end() : position]
+    begin = _line_start(text, start)
+    own_line = begin >= 0 and not text[begin:start].strip(" \t-") and "\n" not in text[after.end() : position]
     bare = not re.match(r"""\\*["'`\[({]|[bru]["']""", text[position : position + 8])
     if flag and sep == ":":
         yield from _quoted_in_line(text, position)
@@ -145,15 +151,13 @@ def _takes_line(text: str, position: int, name: str, sep: str, own_line: bool) -
         return False
     if sep == ":":
         return True
-    end = text.find("\n", position)
-    rest = text[position : len(text) if end == -1 else end]
+    rest = text[position : _line_end(text, position)]
     return name.isupper() and not re.search(r"\s(?:vllm|python\S*|docker|podman|exec|nohup|-|&&|\|)|=|\\$|[\"']", rest)
 
 
 def _is_source(text: str, start: int) -> bool:
-    begin = _line_start(text, start)
-    end = text.find("\n", start)
-    return bool(_SOURCE_LINE.search(text[begin : len(text) if end == -1 else end]))
+    begin, end = _line_start(text, start), _line_end(text, start)
+    return begin >= 0 and bool(_SOURCE_LINE.search(text[begin:end]))
 
 
 def _is_likely(value: str, name: str, sep: str, own_line: bool, quoted: bool) -> bool:
@@ -199,8 +203,7 @@ def _flag_values(text: str, position: int, name: str, gap: str) -> Iterator[tupl
 
 def _quoted_in_line(text: str, position: int) -> Iterator[tuple[int, int]]:
     """Yield what argparse quotes in `argument --api-key: invalid … value: '…'`."""
-    end = text.find("\n", position)
-    line_end = len(text) if end == -1 else end
+    line_end = _line_end(text, position)
     if quote := _INVALID.search(text, position, line_end):
         close = closing_quote(text, quote.end(), quote.group(1))
         yield quote.end(), close if close != -1 else line_end
@@ -215,7 +218,7 @@ def _percent(text: str, position: int) -> Iterator[tuple[int, int]]:
 
 def _block(text: str, start: int, position: int) -> Iterator[tuple[int, int]]:
     """Yield the lines of a YAML block scalar: all that are indented deeper than the name."""
-    begin = _line_start(text, start)
+    begin = max(0, _line_start(text, start))
     indent = len(text[begin:start]) - len(text[begin:start].lstrip())
     while position < len(text):
         end = text.find("\n", position)
@@ -279,4 +282,13 @@ def find_spoken(text: str, lower: str) -> Iterator[Span]:
 
 
 def _line_start(text: str, position: int) -> int:
-    return text.rfind("\n", 0, position) + 1
+    """Return where the line of `position` begins, or -1 if that is far away."""
+    floor = max(0, position - _NEAR)
+    begin = text.rfind("\n", floor, position) + 1
+    return begin if begin or not floor else -1
+
+
+def _line_end(text: str, position: int) -> int:
+    """Return where the line of `position` ends, or the end of what is near."""
+    end = text.find("\n", position, position + _NEAR)
+    return min(len(text), position + _NEAR) if end == -1 else end

@@ -31,9 +31,9 @@ class Pattern:
         """Match the whole text."""
         return self.compiled.fullmatch(text)
 
-    def finditer(self, text: str) -> Iterator[re.Match[str]]:
-        """Yield every match."""
-        return self.compiled.finditer(text)
+    def finditer(self, text: str, start: int = 0) -> Iterator[re.Match[str]]:
+        """Yield every match from `start` on."""
+        return self.compiled.finditer(text, start)
 
     def sub(self, replacement: Callable[[re.Match[str]], str], text: str) -> str:
         """Replace every match."""

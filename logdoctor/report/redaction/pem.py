@@ -8,6 +8,7 @@ may hold the head, the tail or the middle only.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from .lazy import Pattern
@@ -32,12 +33,13 @@ def find_private_keys(text: str, lower: str) -> Iterator[Span]:
     if "private key" not in lower and not _FULL.search(text) and not _HEAD.search(text):
         return
     pieces = _pieces(text)
+    ends = [index for index, piece in enumerate(pieces) if _END.search(text, *piece)]
     hidden: set[int] = set()
     for index, (start, end) in enumerate(pieces):
         piece = text[start:end]
         if begin := _BEGIN.search(piece):
-            hidden |= _after(text, pieces, index, begin.end())
-        elif _END.search(piece) and index not in hidden:
+            hidden |= _after(text, pieces, index, begin.end() + start, ends)
+        elif index not in hidden and _END.search(piece):
             hidden |= {index, *_before(text, pieces, index)}
         elif index not in hidden and (((run := _FULL.search(piece)) and is_random(run.group())) or _HEAD.search(piece)):
             hidden |= {index, *_neighbours(text, pieces, index)}
@@ -60,14 +62,14 @@ def _is_body(run: str) -> bool:
     return len(run) >= 16 or run.endswith("=") or is_opaque(run, 4)
 
 
-def _after(text: str, pieces: list[tuple[int, int]], index: int, begin_end: int) -> set[int]:
+def _after(text: str, pieces: list[tuple[int, int]], index: int, begin_end: int, ends: list[int]) -> set[int]:
     """Return the pieces of a key whose BEGIN line is at `index`."""
     if _END.search(text, begin_end, pieces[index][1]):
         return {index}
     last = min(index + _LINES, len(pieces))
-    for stop in range(index + 1, last):
-        if _END.search(text, *pieces[stop]):
-            return set(range(index, stop + 1))
+    following = bisect_right(ends, index)
+    if following < len(ends) and ends[following] < last:
+        return set(range(index, ends[following] + 1))
     stop = index + 1
     while stop < last and (_is_body(_body(text, pieces[stop])) or ": " in text[pieces[stop][0] : pieces[stop][1]][:12]):
         stop += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from .lazy import Pattern
 from .spans import Span, is_masked
@@ -33,73 +33,86 @@ _ID_LIST = Pattern(r"[\d\s,\-\]\[]*(?:\.\.\.[\d\s,\-\]\[]*)?")
 _SCHEMA = Pattern(
     r"(?<![A-Za-z_])(?:GuidedDecodingParams|StructuredOutputsParams)\((?=(?:json|regex|choice|grammar)=[^N])"
 )
+_BRACKET = Pattern(r"[()]")
+_MORE = Pattern(r"\s{0,40},\s{0,40}(\\{0,15}[\"'])")
 _TEMPLATE = Pattern(r"[Uu]sing supplied chat template:[ \t]*\n?")
 _LOG_LINE = Pattern(
     r"^(?:\([A-Z]\w* ?(?:pid|rank)=|(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)[: ]|Traceback )", re.MULTILINE
 )
 
 
+_WORDS = ("prompt", "output", "stop=", "bad_words", "reasoning", "chat_template", "_text", "suffix")
+
+
 def find_prompts(text: str, lower: str) -> Iterator[Span]:
     """Yield the text of users."""
-    if any(
-        word in lower
-        for word in ("prompt", "output", "stop=", "bad_words", "reasoning", "chat_template", "_text", "suffix")
-    ):
-        for match in _TEXT.finditer(text):
-            yield from _quoted(text, match)
+    if any(word in lower for word in _WORDS):
+        yield from _each(_TEXT, text, _quoted)
     if any(word in lower for word in _PARTS) and any(word in lower for word in _MESSAGES):
-        for match in _CONTENT.finditer(text):
-            yield from _quoted(text, match)
+        yield from _each(_CONTENT, text, _quoted)
     if "_id" in lower or "prompt_tokens" in lower:
-        yield from _ids(text)
+        yield from _each(_IDS, text, _ids)
     if "params(" in lower:
-        yield from _schemas(text)
+        yield from _each(_SCHEMA, text, _schema)
     if "chat template:" in lower:
-        for match in _TEMPLATE.finditer(text):
-            stop = _LOG_LINE.search(text, match.end())
-            yield from _unless_done(text, match.end(), stop.start() - 1 if stop else len(text), "chat-template")
+        yield from _each(_TEMPLATE, text, _template)
+
+
+def _each(pattern: Pattern, text: str, read: Callable[[str, re.Match[str]], Iterator[Span]]) -> Iterator[Span]:
+    """Read what each match announces; what stands inside a prompt announces nothing."""
+    position = 0
+    while match := pattern.search(text, position):
+        position = match.end()
+        for span in read(text, match):
+            position = max(position, span.end)
+            if text[span.start : span.end].strip() and not is_masked(text[span.start : span.end]):
+                yield span
 
 
 def _quoted(text: str, match: re.Match[str]) -> Iterator[Span]:
-    """Yield the string that the match opens (all strings of a list); an unclosed one ends with the text."""
+    """Yield the string that the match opens (all strings of a list)."""
     quote, start = match["quote"], match.end()
     groups = match.groupdict()
     if groups.get("sep") == ":" and not groups.get("key"):
         return
+    kind = "chat-template" if "chat_template" in match.group() else "prompt"
     while True:
-        end = closing_quote(text, start, quote)
-        kind = "chat-template" if "chat_template" in match.group() else "prompt"
-        stop = len(text) if end == -1 else end
-        if kind != "chat-template" or "{" in text[start:stop]:
-            yield from _unless_done(text, start, stop, kind)
-        more = (
-            re.compile(r"\s*,\s*" + re.escape(quote)).match(text, end + len(quote))
-            if end != -1 and groups.get("list")
-            else None
-        )
-        if not more:
+        stop = _string_end(text, start, quote)
+        if kind == "prompt" or "{" in text[start:stop]:
+            yield Span(start, stop, kind)
+        more = _MORE.match(text, stop + len(quote)) if groups.get("list") else None
+        if not more or more[1] != quote:
             return
         start = more.end()
 
 
-def _ids(text: str) -> Iterator[Span]:
-    for match in _IDS.finditer(text):
-        numbers = _ID_LIST.match(text, match.end())
-        end = numbers.end() if numbers else match.end()
-        while end > match.end() and not text[end - 1].isdigit() and text[end - 1] != ".":
-            end -= 1
-        yield from _unless_done(text, match.end(), end, "token-ids")
+def _string_end(text: str, start: int, quote: str) -> int:
+    """Return the end of a string: its closing quote, or where the next log line begins; wrapped lines belong to it."""
+    end = closing_quote(text, start, quote)
+    stop = _LOG_LINE.search(text, start, len(text) if end == -1 else end)
+    if stop:
+        return stop.start() - 1
+    return len(text) if end == -1 else end
 
 
-def _schemas(text: str) -> Iterator[Span]:
-    for match in _SCHEMA.finditer(text):
-        depth, at = 1, match.end()
-        while at < len(text) and depth:
-            depth += {"(": 1, ")": -1}.get(text[at], 0)
-            at += 1
-        yield from _unless_done(text, match.end(), at - 1 if depth == 0 else at, "prompt")
+def _ids(text: str, match: re.Match[str]) -> Iterator[Span]:
+    numbers = _ID_LIST.match(text, match.end())
+    end = numbers.end() if numbers else match.end()
+    while end > match.end() and not text[end - 1].isdigit() and text[end - 1] != ".":
+        end -= 1
+    yield Span(match.end(), end, "token-ids")
 
 
-def _unless_done(text: str, start: int, end: int, kind: str) -> Iterator[Span]:
-    if text[start:end].strip() and not is_masked(text[start:end]):
-        yield Span(start, end, kind)
+def _schema(text: str, match: re.Match[str]) -> Iterator[Span]:
+    depth = 1
+    for bracket in _BRACKET.finditer(text, match.end()):
+        depth += 1 if bracket.group() == "(" else -1
+        if not depth:
+            yield Span(match.end(), bracket.start(), "prompt")
+            return
+    yield Span(match.end(), len(text), "prompt")
+
+
+def _template(text: str, match: re.Match[str]) -> Iterator[Span]:
+    stop = _LOG_LINE.search(text, match.end())
+    yield Span(match.end(), stop.start() - 1 if stop else len(text), "chat-template")

@@ -113,7 +113,7 @@ TOKEN_RULES: tuple[Rule, ...] = (
     Rule("api-key", ("ak-", "as-", "wk-", "ws-"), r"(?:ak|as|wk|ws)-[A-Za-z0-9]{22}(?![A-Za-z0-9-])", word=True),
     # Prefixes from the documentation of: HashiCorp Vault and Terraform, Databricks, DigitalOcean, Doppler, Dynatrace,
     # Grafana, New Relic, Sentry, PlanetScale, Pulumi, Postman, Prefect, Tailscale, Linear, Notion, Figma, Shopify,
-    # Square, Atlassian, Artifactory, Sonar, Sourcegraph, Supabase, Netlify, Fly, 1Password, age, Alibaba, Brevo, EasyPost
+    # Square, Atlassian, Artifactory, Sonar, Sourcegraph, Supabase, Netlify, Fly, 1Password, age, Alibaba, Brevo
     Rule("vault-token", ("hvs.", "hvb.", "hvr."), r"hv[sbr]\.[A-Za-z0-9_-]{20,}", word=True),
     Rule("token", (".atlasv1.",), r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{40,}"),
     Rule("token", ("dapi",), r"dapi[0-9a-f]{32}(?:-\d)?(?![0-9a-f])", word=True),

@@ -9,7 +9,7 @@ from .lazy import Pattern
 from .shapes import is_opaque
 from .spans import is_masked
 
-_QUOTE = Pattern(r"""(\\*)(["'`])""")
+_QUOTE = Pattern(r"""(\\{0,15})(["'`])""")
 _STRING_PREFIX = Pattern(
     r"(?:[bBrRuUfF]{1,2}(?=\\*[\"'])|Secret(?:Str|Bytes)\((?:value=)?|[A-Za-z.]{0,40}(?:Auth|Token|Credentials?)\("
     r"(?=\s*\\*[\"']))"
@@ -36,7 +36,7 @@ _CODE = Pattern(
     r"|authorization|keyfile)|[A-Za-z_][\w.]*[(\[].*"
 )
 _BARE_STOP = Pattern(
-    r"""[\s"'`]|\\*["'`]|\\+[nrt](?=[\w.-]{1,60}\s?[=:]|["']|$|\\|\s)"""
+    r"""[\s"'`]|\\[nrt](?=[\w.-]{1,60}\s?[=:]|["']|$|\\|\s)"""
     r"""|[,;&|](?=\s|$|["'\[{(]|[\w.-]{1,60}\s?[=:])|[)\]}>]+(?=\s|$|[,;:."'`)\]}>])|\.(?=\s|$)|[,;:!?](?=\s|$)|\\$|\\(?=\n)"""
 )
 _WORD = Pattern(r"[^\s,'\"\[\](){}]{2,}")
@@ -66,14 +66,13 @@ def closing_quote(text: str, position: int, quote: str) -> int:
 def quoted_end(text: str, position: int, quote: str) -> int:
     """Return the end of a quoted value: its closing quote, within lines that look like one wrapped string."""
     end = closing_quote(text, position, quote)
-    line_end = text.find("\n", position)
-    if line_end == -1:
-        return len(text) if end == -1 else end
     if end == -1:
-        return _ragged_end(text, line_end)
+        line_end = text.find("\n", position)
+        return len(text) if line_end == -1 else _ragged_end(text, line_end)
     breaks = text.count("\n", position, end)
     if breaks <= 1:
         return end
+    line_end = text.find("\n", position)
     middle = text[line_end + 1 : text.rfind("\n", position, end)]
     return (
         end
@@ -88,6 +87,9 @@ def _ragged_end(text: str, line_end: int) -> int:
     return (
         line_end + 1 + len(rest) if rest.strip() and " " not in rest.strip() and is_opaque(rest.strip()) else line_end
     )
+
+
+_LONGEST = 4000  # characters of a list of secrets
 
 
 def read_value(text: str, position: int, *, outer: str = "", code: bool = False) -> Iterator[tuple[int, int]]:
@@ -112,9 +114,11 @@ def read_value(text: str, position: int, *, outer: str = "", code: bool = False)
 def _strings(text: str, position: int) -> Iterator[tuple[int, int]]:
     """Yield the strings in a bracket (of a mapping: its values); bare words too, as in YAML `[a, b]`."""
     opening = text[position]
-    closing = {"[": "]", "(": ")", "{": "}"}[opening]
-    at, found = position + 1, False
-    while at < len(text) and text[at] != closing:
+    while text[position : position + 1] in ("[", "(") and text[position + 1 : position + 2] in ("[", "("):
+        position += 1  # of nested lists the innermost
+    closing = {"[": "]", "(": ")", "{": "}"}[text[position]]
+    at, found, last = position + 1, False, min(len(text), position + _LONGEST)
+    while at < last and text[at] != closing:
         if quote := _QUOTE.match(text, at):
             end = quoted_end(text, quote.end(), quote.group())
             after = end + len(quote.group())
@@ -124,9 +128,8 @@ def _strings(text: str, position: int) -> Iterator[tuple[int, int]]:
             at, found = after, True
         elif text[at] in " ,:\t\\" or (text[at] == "\n" and text.count("\n", position, at) < 12):
             at += 1
-        elif text[at] in "[(" and opening in "[(":
-            yield from _strings(text, at)
-            return
+        elif text[at] == "{" and opening == "{":
+            return  # names in an inner mapping speak for themselves
         elif found or opening == "{":
             at += 1
             if text[at - 1] == "\n":
@@ -143,6 +146,8 @@ def _bare(text: str, position: int, code: bool) -> Iterator[tuple[int, int]]:
         position = scheme.end()
     stop = _BARE_STOP.search(text, position)
     end = stop.start() if stop else len(text)
+    while end > position and text[end - 1] == "\\":
+        end -= 1
     value = text[position:end]
     if not (code and _CODE.fullmatch(value)) and value not in ("[", "(", "{"):
         yield from _trim(text, position, end)

@@ -111,7 +111,8 @@ def cut_spans(joined: Joined, spans: list[Span], whole: list[Span]) -> Iterator[
         crossed = joined.crossed(span.start, span.end)
         if joined.is_break(span.start) and _FRESH.match(joined.line(span.start)):
             continue
-        end = next((offset for offset in crossed if not _continues(joined, offset, span, ends)), span.end)
+        loose = (at for at in crossed if not _continues(joined, at, span, ends, first=at == crossed[0]))
+        end = next(loose, span.end)
         if crossed and end > crossed[0]:
             yield from joined.pieces(Span(span.start, end, span.kind))
 
@@ -126,13 +127,13 @@ def line_spans(joined: Joined, spans: list[Span]) -> Iterator[Span]:
             yield span
 
 
-def _continues(joined: Joined, offset: int, span: Span, ends: set[int]) -> bool:
-    """Tell whether the text after the break at `offset` belongs to the secret that began before it."""
-    if is_masked(joined.text[span.start : offset]):
+def _continues(joined: Joined, offset: int, span: Span, ends: set[int], *, first: bool) -> bool:
+    """Tell whether the text after the break at `offset`, the span's `first` or a later one, belongs to the secret."""
+    if first and is_masked(joined.text[span.start : offset]):
         return False  # redacted before, with all that belonged to it
     quote = joined.text[span.end : span.end + 1]
     if quote in ("'", '"') and quote in joined.text[max(0, span.start - 16) : span.start]:
         return True  # a closing quote stands behind it
-    if joined.place(offset) not in ends and not joined.crossed(span.start, offset):
+    if first and joined.place(offset) not in ends:
         return True  # the piece before the first break is no secret by itself: the rest made it one
     return not _FRESH.match(joined.line(offset))
