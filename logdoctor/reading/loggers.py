@@ -55,6 +55,15 @@ OTHER_LOGGERS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
         "Warning: ",
         re.compile(r"(?P<file>[^\s:'\"][^:\n'\"]{0,300}|sys|<[^>\n]{1,100}>):(?P<line>\d+): (?P<kind>\w*Warning): "),
     ),
+    # Ray's C++ side: `[2026-11-30 09:22:01,123 E 35338 35338] core_worker.cc:215: text`
+    (
+        "[",
+        "] ",
+        re.compile(
+            rf"\[(?P<time>{_DATE}) (?P<level>[DIWEFC]) (?P<pid>\d+) \d+\] (?:\(\w{{1,40}}\) )?"
+            r"(?P<file>[\w./]{1,200}):(?P<line>\d+): ?"
+        ),
+    ),
     # Ray: `2026-11-30 09:22:01,123\tINFO worker.py:1843 -- text`; FlashInfer: `DATE - INFO - autotuner.py:256 - text`;
     # loguru: `DATE | INFO     | module:function:12 - text`; logging's usual `DATE - name - LEVEL - text`
     (

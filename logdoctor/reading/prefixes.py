@@ -77,10 +77,10 @@ def split_head(text: str) -> Head:
     if match:
         return _logged(text, match, process, key)
     rest = text[at:] if at else text
-    if not rest or rest[0] in " \t":
-        return Head(process, key, BARE, "", "", "", 0, rest)
     if "x across cluster]" in rest:
         rest = _once(rest)
+    if not rest or rest[0] in " \t":
+        return Head(process, key, BARE, "", "", "", 0, rest)
     if rest[0] == "{" and '"levelname"' in rest:
         head = _json(rest, process, key)
         if head:

@@ -119,6 +119,10 @@ def test_the_head_is_found_behind_a_fixed_prefix_or_a_bar(line: str) -> None:
             "INFO", "2026-11-30 09:22:01,123", "worker.py", 1843, "Started a local Ray instance.",
         ),
         (
+            "[2026-07-03 11:58:43,413 E 35338 35338] core_worker.cc:215: Failed to register worker",
+            "ERROR", "2026-07-03 11:58:43,413", "core_worker.cc", 215, "Failed to register worker",
+        ),
+        (
             "/usr/lib/python3.12/x/loader.py:12: FutureWarning: use y",
             "WARNING", "", "loader.py", 12, "FutureWarning: use y",
         ),
@@ -159,6 +163,7 @@ def test_rays_deduplication_mark_is_taken_off() -> None:
     mark = " [repeated 3x across cluster] (Ray deduplicates logs by default. Set RAY_DEDUP_LOGS=0 to disable)"
     assert split_head("(RayWorkerWrapper pid=1, ip=10.0.0.2) INFO 11-30 09:00:00 [a.py:1] x" + mark).text == "x"
     assert split_head("(RayWorkerWrapper pid=1, ip=10.0.0.2) plain text" + mark).text == "plain text"
+    assert split_head("(RayWorkerWrapper pid=1, ip=10.0.0.2)     return fn()" + mark).text == "    return fn()"
 
 
 @pytest.mark.parametrize(

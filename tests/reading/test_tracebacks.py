@@ -171,6 +171,14 @@ def test_the_tail_of_a_traceback_is_still_read() -> None:
     )
 
 
+def test_the_head_may_stand_behind_the_logged_words() -> None:
+    info = read(
+        'EngineCore hit an exception: Traceback (most recent call last):\n  File "a.py", line 1, in f\nValueError: x'
+    )
+    assert chain(info) == ["ValueError"]
+    assert info is not None and len(info.frames) == 1
+
+
 def test_endless_recursion_and_chains_are_capped() -> None:
     frames = '  File "a.py", line 1, in f\n    f()\n' * 5000
     info = read(
