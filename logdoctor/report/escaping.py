@@ -15,11 +15,12 @@ from typing import Any, TypeVar
 from logdoctor.model import Diagnosis
 
 # What a reader cannot see or what acts on a terminal: C0, DEL and C1; bidirectional marks; zero-width and other
-# invisible characters; line separators that some programs obey; interlinear marks; tag characters and the
-# variation selectors that can carry hidden text; lone surrogates, which no output encoding can hold.
+# invisible characters; line separators that some programs obey; interlinear and other format marks; tag characters
+# and the variation selectors that can carry hidden text; lone surrogates, which no output encoding can hold.
 _INVISIBLE = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
-    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U000e0000-\U000e0fff"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U00013430-\U00013455\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 _CONTROL = re.compile(f"[{_INVISIBLE}]")
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from logdoctor.model import BootDiagnosis, Diagnosis, Finding, Remedy, Role, Severity, Verdict
+from logdoctor.model import BootDiagnosis, Diagnosis, Evidence, Finding, Remedy, Role, Severity, Verdict
 from logdoctor.report.escaping import one_line
-from logdoctor.report.headline import serving_parts
 from logdoctor.report.words import UNKNOWN_FAILURE, Words
 
 
@@ -46,11 +45,26 @@ def group(boot: BootDiagnosis) -> Groups:
 
 def _stand_ins(boot: BootDiagnosis) -> tuple[Finding, ...]:
     """Without a root cause, tell the worst findings in full; on a server that is up only from `error` on."""
-    own = [f for f in boot.findings if f.role is not Role.CONSEQUENCE]
-    quiet = boot.verdict in (Verdict.READY, Verdict.STOPPED)
-    floor = Severity.ERROR if quiet else Severity.INFO
+    own = [f for f in boot.findings if f.role is not Role.CONSEQUENCE and _deserves_telling(f, boot)]
     worst = max((f.severity.rank for f in own), default=0)
-    return tuple(f for f in own if f.severity.rank == worst and worst >= floor.rank)[:_MAIN_LIMIT]
+    return tuple(f for f in own if f.severity.rank == worst)[:_MAIN_LIMIT]
+
+
+def _deserves_telling(finding: Finding, boot: BootDiagnosis) -> bool:
+    if boot.verdict in (Verdict.READY, Verdict.STOPPED):
+        return finding.severity.rank >= Severity.ERROR.rank
+    if finding.severity is not Severity.INFO or boot.verdict is Verdict.UNDETERMINED:
+        return True
+    # Of what is no fault, only what says how things stand now or asks for something.
+    return bool(finding.remedies) or finding.phase == boot.phase
+
+
+def distinct_evidence(finding: Finding) -> tuple[tuple[Evidence, tuple[int, ...]], ...]:
+    """Return the evidence with each text of a process once, and the further lines on which it stands."""
+    again: dict[tuple[str, str], list[Evidence]] = {}
+    for item in finding.evidence:
+        again.setdefault((item.process, one_line(item.text)), []).append(item)
+    return tuple((items[0], tuple(item.line for item in items[1:] if item.line)) for items in again.values())
 
 
 def is_undecided(groups: Groups) -> bool:
@@ -96,9 +110,9 @@ class Step:
     joint: str
     """Empty for the first, `or` for another way to mend the same finding, `and` for another finding's."""
     verb: str
-    """`add`, `set`, `remove`, …; empty for advice."""
+    """`add`, `set`, `remove`, …; empty without a command."""
     command: str
-    """One line to paste, empty for advice."""
+    """What to type, empty for mere advice."""
     summary: str
     condition: str
     remedy: Remedy
@@ -111,7 +125,7 @@ def fix_steps(findings: Iterable[Finding], words: Words) -> tuple[Step, ...]:
     for finding in findings:
         alternative = False
         for remedy in finding.remedies:
-            command = remedy.command.strip() if remedy.kind != "advice" else ""
+            command = remedy.command.strip()
             key = (remedy.kind, command or one_line(remedy.summary))
             if key in seen:
                 continue
@@ -122,6 +136,13 @@ def fix_steps(findings: Iterable[Finding], words: Words) -> tuple[Step, ...]:
             steps.append(Step(joint, verb, command, one_line(remedy.summary), condition, remedy))
             alternative = True
     return tuple(steps)
+
+
+def fix_heading(findings: Sequence[Finding], words: Words) -> str:
+    """Return the heading of the remedies: where nothing known is wrong there is a next step, but no fix."""
+    first = findings[0] if findings else None
+    no_fault = first is not None and (first.id == UNKNOWN_FAILURE or first.severity is Severity.INFO)
+    return words("next") if no_fault else words("fix")
 
 
 def fixed_together(groups: Groups) -> tuple[Finding, ...]:
@@ -149,15 +170,17 @@ def notes(diagnosis: Diagnosis) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one_line(note) for note in both if note.strip()))
 
 
-def prose_summary(diagnosis: Diagnosis, words: Words) -> str:
-    """Return the diagnosis's own sentence where the headline and a cause do not already say it all."""
+def prose_summary(diagnosis: Diagnosis) -> str:
+    """Return the diagnosis's own sentence where the headline and the findings do not say as much.
+
+    That is where no boot was recognised, and where the log does not decide between causes: then it says what does.
+    """
     boot = diagnosis.boot
-    summary = one_line((boot.summary if boot else "") or diagnosis.summary)
     if boot is None:
-        return summary
-    roots = sum(finding.role is Role.ROOT_CAUSE for finding in boot.findings)
-    told = roots == 1 or (boot.verdict is Verdict.READY and any(serving_parts(boot, words)))
-    return "" if told else summary
+        return one_line(diagnosis.summary)
+    roots = [finding for finding in boot.findings if finding.role is Role.ROOT_CAUSE]
+    summary = one_line(boot.summary)
+    return summary if len(roots) > 1 and not any(one_line(root.title) in summary for root in roots) else ""
 
 
 def redaction_text(diagnosis: Diagnosis, words: Words) -> str:

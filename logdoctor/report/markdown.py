@@ -7,7 +7,7 @@ trackers accept: parts are left out whole, the least useful first, and the repor
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from logdoctor.model import BootDiagnosis, Diagnosis, Evidence, Finding, Launch
@@ -17,6 +17,7 @@ from logdoctor.report.grouping import (
     Groups,
     Step,
     first_line,
+    fix_heading,
     fix_steps,
     fixed_together,
     group,
@@ -127,7 +128,7 @@ class _Report:
         for line in lines:
             if line:
                 yield self._text(line, _PROSE)
-        summary = prose_summary(self._diagnosis, self._words)
+        summary = prose_summary(self._diagnosis)
         if is_undecided(groups):
             yield self._words("undecided", count=len(groups.main))
         if summary:
@@ -151,11 +152,11 @@ class _Report:
         if is_undecided(groups):
             yield from (part for part in (self._fix([finding]), self._check([finding])) if part)
 
-    def _fix(self, findings: Iterable[Finding]) -> str:
+    def _fix(self, findings: Sequence[Finding]) -> str:
         """Return the remedies: what one pastes in one fence, with the reasons as comments, and advice below it."""
         steps = fix_steps(findings, self._words)[:_STEPS_SHOWN]
         pasted = [line for step in steps if step.command for line in self._pasted(step)]
-        parts = [f"**{self._words('fix').capitalize()}**"] if steps else []
+        parts = [f"**{fix_heading(findings, self._words).capitalize()}**"] if steps else []
         if pasted:
             parts.append(fenced("\n".join(pasted), "sh"))
         advice = [self._text(_reason(step), _PROSE) for step in steps if not step.command]

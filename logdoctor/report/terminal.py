@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -18,7 +19,9 @@ from logdoctor.report.escaping import defuse_commands, one_line, to_ascii
 from logdoctor.report.grouping import (
     Groups,
     Step,
+    distinct_evidence,
     first_line,
+    fix_heading,
     fix_steps,
     fixed_together,
     group,
@@ -95,7 +98,7 @@ class _Page:
         """Write the whole page and return it."""
         boot = diagnosis.boot
         groups = group(boot) if boot else Groups()
-        summary = prose_summary(diagnosis, self._words)
+        summary = prose_summary(diagnosis)
         self._headline(diagnosis)
         if summary and not is_undecided(groups):
             self._wrapped(Text(summary))
@@ -121,7 +124,7 @@ class _Page:
         together = fixed_together(groups)
         steps = fix_steps(together, self._words)
         if steps:
-            self._heading(self._words("fix"))
+            self._heading(fix_heading(together, self._words))
             self._fix(steps, groups.main[:1])
 
     def _candidates(self, groups: Groups, summary: str) -> None:
@@ -141,7 +144,7 @@ class _Page:
             return
         self._blank()
         self._also(groups)
-        self._noted(groups.noted, quiet=diagnosis.verdict in _QUIET)
+        self._noted(groups.noted, folded=bool(groups.main) or diagnosis.verdict in _QUIET)
         self._list(self._words("explained"), [self._named(one_line(f.title), f) for f in groups.explained])
         self._list(self._words("boots"), boots)
 
@@ -171,7 +174,7 @@ class _Page:
         unknown = finding.id == UNKNOWN_FAILURE
         sure = (self._words("not_in_database"),) if unknown else sureness(finding, self._words)
         right = f" {self._marks.dot} ".join(sure)
-        gap = min(self._width, _PROSE_COLUMNS) - left.cell_len - len(right)
+        gap = min(self._width, _PROSE_COLUMNS) - left.cell_len - cell_len(right)
         self._wrapped(left + Text(" " * gap + right) if gap > 1 else left + Text(f"  {right}"), hang=2)
         self._wrapped(Text(one_line(finding.title), style="bold"), indent=2)
         if one_line(finding.cause) not in ("", one_line(finding.title)):
@@ -184,14 +187,17 @@ class _Page:
             self._raw(f"    {self._words('report_unknown_command')}")
 
     def _evidence(self, finding: Finding) -> None:
-        shown = finding.evidence[:_EVIDENCE_SHOWN]
-        numbers = [self._words("line", line=item.line) if item.line else "" for item in shown]
-        names = [one_line(item.process)[:24] for item in shown]
-        wide, name_wide = (max(map(len, column), default=0) for column in (numbers, names))
-        for item, where, name in zip(shown, numbers, names, strict=True):
-            lead = [column for column in (where.ljust(wide), name.ljust(name_wide)) if column.strip()]
+        shown = distinct_evidence(finding)[:_EVIDENCE_SHOWN]
+        numbers = [self._words("line", line=item.line) if item.line else "" for item, _ in shown]
+        names = [one_line(item.process)[:24] for item, _ in shown]
+        wide, name_wide = (max(map(cell_len, column), default=0) for column in (numbers, names))
+        for (item, again), where, name in zip(shown, numbers, names, strict=True):
+            lead = [column for column in (_pad(where, wide), _pad(name, name_wide)) if column.strip()]
             self._cut("".join(f"{column}  " for column in lead), one_line(item.text))
-        more = max(finding.count, len(finding.evidence)) - len(shown)
+            if again:
+                others = shorten([str(line) for line in again], _ROWS_SHOWN, self._words)
+                self._wrapped(Text(self._words("again", lines=others)), indent=4)
+        more = max(finding.count, len(finding.evidence)) - sum(1 + len(again) for _, again in shown)
         if more > 0 and shown:
             self._raw(f"    {self._words('more_alike', count=more)}")
         if len(finding.ranks) > 1:
@@ -202,49 +208,51 @@ class _Page:
         """Write remedies, what one types in one column, and what shows that they worked."""
         checks = [one_line(finding.verify) for finding in verified if finding.verify] if steps else []
         names = [(head + " ".join(part for part in (step.joint, step.verb) if part)).strip() for step in steps]
-        wide = max((len(name) for name in (*names, self._words("verify") if checks else "")), default=0)
-        column = max((len(step.command) for step in steps if len(step.command) <= _COMMAND_COLUMNS), default=0)
+        wide = max((cell_len(name) for name in (*names, self._words("verify") if checks else "")), default=0)
+        column = max(
+            (cell_len(step.command) for step in steps if cell_len(step.command) <= _COMMAND_COLUMNS), default=0
+        )
         for step, name in zip(steps, names, strict=True):
-            self._step(step, f"  {name.ljust(wide)}  " if name else "  ", column)
+            self._step(step, f"  {_pad(name, wide)}  " if name else "  ", column)
         for text in checks:
-            self._wrapped(Text(f"  {self._words('verify').ljust(wide)}  {text}"), hang=wide + 4)
+            self._wrapped(Text(f"  {_pad(self._words('verify'), wide)}  {text}"), hang=wide + 4)
 
     def _step(self, step: Step, lead: str, column: int = 0) -> None:
         """Write one remedy: the command on its line, the reason beside it where it fits, else below."""
         reason = ", ".join(part for part in (step.summary, step.condition) if part)
         if not step.command:
-            self._wrapped(Text(lead + reason), hang=len(lead))
+            self._wrapped(Text(lead + reason), hang=cell_len(lead))
             return
         lines = step.command.split("\n")
-        beside = f"{lead}{lines[0].ljust(column)}   {reason}"
-        if len(lines) == 1 and Text(beside).cell_len <= min(self._width, _PROSE_COLUMNS):
+        beside = f"{lead}{_pad(lines[0], column)}   {reason}"
+        if len(lines) == 1 and cell_len(beside) <= min(self._width, _PROSE_COLUMNS):
             self._raw(beside)
             return
         for position, line in enumerate(lines):
-            self._raw((lead if position == 0 else " " * len(lead)) + line)
+            self._raw((lead if position == 0 else " " * cell_len(lead)) + line)
         if reason:
-            self._wrapped(Text(reason), indent=len(lead) + 2)
+            self._wrapped(Text(reason), indent=cell_len(lead) + 2)
 
     def _also(self, groups: Groups) -> None:
         """Write a row for each finding that deserves a look, with its fix where the fix block does not hold it."""
         told = {finding.id for finding in fixed_together(groups)}
         head = self._words("also")
         for position, finding in enumerate(groups.also[:_ROWS_SHOWN]):
-            self._row(head if position == 0 else " " * len(head), finding)
+            self._row(head if position == 0 else " " * cell_len(head), finding)
             for step in fix_steps([finding], self._words)[:1]:
                 if finding.id not in told:
-                    self._step(step, f"{' ' * len(head)}    {step.verb} ".rstrip() + " ")
+                    self._step(step, f"{' ' * cell_len(head)}    {step.verb} ".rstrip() + " ")
         if len(groups.also) > _ROWS_SHOWN:
-            self._raw(f"{' ' * len(head)}  {self._words('more', count=len(groups.also) - _ROWS_SHOWN)}")
+            self._raw(f"{' ' * cell_len(head)}  {self._words('more', count=len(groups.also) - _ROWS_SHOWN)}")
 
-    def _noted(self, noted: Sequence[Finding], quiet: bool) -> None:
-        """Write the first of the findings that ask for nothing as rows, the rest, or all when quiet, as a list."""
-        told = () if quiet else noted[:_NOTED_TOLD]
+    def _noted(self, noted: Sequence[Finding], folded: bool) -> None:
+        """Write the findings that ask for nothing: names only when folded, else the first ones as rows."""
+        told = () if folded else noted[:_NOTED_TOLD]
         head = self._words("noted")
         for position, finding in enumerate(told):
-            self._row(head if position == 0 else " " * len(head), finding)
-        folded = [self._named(one_line(f.id), f) for f in noted[len(told) :]]
-        self._list(" " * len(head) if told else head, folded)
+            self._row(head if position == 0 else " " * cell_len(head), finding)
+        names = [self._named(one_line(f.id), f) for f in noted[len(told) :]]
+        self._list(" " * cell_len(head) if told else head, names)
 
     def _row(self, head: str, finding: Finding) -> None:
         where = ", ".join(part for part in (one_line(finding.id), self._line(finding)) if part)
@@ -252,16 +260,16 @@ class _Page:
         line = Text.assemble(
             (head, "bold"), "  ", (severity.value, _SEVERITY_STYLE[severity]), f"  {one_line(finding.title)} ({where})"
         )
-        self._wrapped(line, hang=len(head) + 4)
+        self._wrapped(line, hang=cell_len(head) + 4)
 
     def _charts(self, boot: BootDiagnosis) -> None:
         width = min(self._width, _PROSE_COLUMNS)
         head = self._words("start")
         pieces = timeline_pieces(boot, max(8, min(width - 50, 60)), self._marks, self._words)
-        self._rows(head, flow(pieces, width - len(head) - 2, "  "), blank=True)
+        self._rows(head, flow(pieces, width - cell_len(head) - 2, "  "), blank=True)
         if boot.budget is not None:
             head = self._words("memory")
-            inner = width - len(head) - 2
+            inner = width - cell_len(head) - 2
             bar = budget_bar(boot.budget, max(8, min(inner, 72)), self._marks)
             lines = [*flow(budget_pieces(boot.budget, self._marks), inner, "  "), bar, one_line(boot.budget.note)]
             self._rows(head, [line for line in lines if line], blank=not pieces)
@@ -310,7 +318,7 @@ class _Page:
         """Write lines of prose or drawing beside a heading."""
         if blank and lines:
             self._blank()
-        indent = len(head) + 2
+        indent = cell_len(head) + 2
         for position, line in enumerate(lines):
             start = Text.assemble((head, "bold"), "  ") if position == 0 else Text(" " * indent)
             self._wrapped(start + Text(line), hang=indent)
@@ -335,7 +343,7 @@ class _Page:
 
     def _cut(self, lead: str, text: str) -> None:
         """Write one line of the log, wrapped a little at the edge of the terminal, then cut with the cut shown."""
-        indent = 4 + (len(lead) if self._width - len(lead) > 30 else 0)
+        indent = 4 + (cell_len(lead) if self._width - cell_len(lead) > 30 else 0)
         columns = max(10, self._width - indent)
         lines = Text(text).wrap(self._console, columns)
         shown = [line.plain for line in lines[:_EVIDENCE_LINES]]
@@ -355,3 +363,7 @@ class _Page:
     def _print(self, text: Text) -> None:
         text.rstrip()
         self._console.print(text, soft_wrap=True)
+
+
+def _pad(text: str, cells: int) -> str:
+    return text + " " * (cells - cell_len(text))

@@ -14,7 +14,9 @@ from logdoctor.model import BootDiagnosis, Diagnosis, Finding, Role, Verdict
 from logdoctor.report.charts import budget_bar, budget_pieces, flow, timeline_pieces
 from logdoctor.report.escaping import clip, defuse_commands, one_line, to_ascii
 from logdoctor.report.grouping import (
+    distinct_evidence,
     first_line,
+    fix_heading,
     fix_steps,
     group,
     is_undecided,
@@ -68,13 +70,13 @@ class _Lines:
     def _head(self, diagnosis: Diagnosis) -> Iterator[str]:
         yield "; ".join(headline(diagnosis, self._words))
         if diagnosis.boot is None:
-            yield from self._prose(prose_summary(diagnosis, self._words), "  ")
+            yield from self._prose(prose_summary(diagnosis), "  ")
             yield f"  {self._words('give_all')} {self._words('give_all_command')}"
             return
         started = "; ".join(subject(diagnosis.boot, self._words))
         if started:
             yield f"  {started}"
-        summary = prose_summary(diagnosis, self._words)
+        summary = prose_summary(diagnosis)
         if is_undecided(group(diagnosis.boot)):
             yield f"  {self._words('undecided', count=len(group(diagnosis.boot).main))}"
         if summary:
@@ -123,12 +125,15 @@ class _Lines:
             yield f"  {self._words('report_unknown')} {self._words('report_unknown_command')}"
 
     def _evidence(self, finding: Finding) -> Iterator[str]:
-        for item in finding.evidence[:_EVIDENCE_SHOWN]:
-            who = f"{one_line(item.process)}: " if item.process else ""
-            text = clip(one_line(item.text), _EVIDENCE_COLUMNS, self._marks.ellipsis)
+        shown = distinct_evidence(finding)[:_EVIDENCE_SHOWN]
+        for item, again in shown:
             where = f"{self._words('line', line=item.line)}: " if item.line else ""
-            yield f"    {where}{who}{text}"
-        more = max(finding.count, len(finding.evidence)) - len(finding.evidence[:_EVIDENCE_SHOWN])
+            who = f"{one_line(item.process)}: " if item.process else ""
+            yield f"    {where}{who}{clip(one_line(item.text), _EVIDENCE_COLUMNS, self._marks.ellipsis)}"
+            if again:
+                others = shorten([str(line) for line in again], _BOOTS_SHOWN, self._words)
+                yield f"    {self._words('again', lines=others)}"
+        more = max(finding.count, len(finding.evidence)) - sum(1 + len(again) for _, again in shown)
         if more > 0 and finding.evidence:
             yield f"    {self._words('more_alike', count=more)}"
         if len(finding.ranks) > 1:
@@ -136,7 +141,7 @@ class _Lines:
 
     def _fix(self, finding: Finding) -> Iterator[str]:
         steps = fix_steps([finding], self._words)
-        head = f"  {self._words('fix').lower()}:"
+        head = f"  {fix_heading([finding], self._words).lower()}:"
         for step in steps:
             reason = ", ".join(part for part in (step.summary, step.condition) if part)
             lead = " ".join(part for part in (head if not step.joint else f"  {step.joint}:", step.verb) if part)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,6 +20,9 @@ from logdoctor.report.escaping import (
 )
 
 from .cases import CASES
+
+VISIBLE = set("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd")
+"""Signs of real scripts that Unicode counts among the format characters though they are drawn."""
 
 
 @pytest.mark.parametrize(
@@ -40,6 +45,11 @@ from .cases import CASES
 )
 def test_what_acts_becomes_visible(text: str, shown: str) -> None:
     assert escape_control(text) == shown
+
+
+def test_no_character_that_acts_is_forgotten() -> None:
+    every = {chr(code) for code in range(0x110000) if unicodedata.category(chr(code)) in ("Cc", "Cf", "Cs", "Zl", "Zp")}
+    assert {c for c in every if escape_control(c) == c} == VISIBLE & every | {"\n", "\t"}
 
 
 @given(st.text(st.characters(exclude_categories=())))

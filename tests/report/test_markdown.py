@@ -23,7 +23,7 @@ OWN_BLOCKS = {
     "bullet_list_open", "bullet_list_close", "list_item_open", "list_item_close",
 }  # fmt: skip
 OWN_INLINE = {"text", "code_inline", "strong_open", "strong_close"}
-LABELS = {"Root cause", "Found", "Unknown failure", "Fix", "Check", "Corrected command"}
+LABELS = {"Root cause", "Found", "Unknown failure", "Fix", "Next", "Check", "Corrected command"}
 
 
 def tokens(text: str) -> list[Token]:

@@ -57,6 +57,8 @@ def test_an_unknown_failure_says_so_and_how_to_report_it() -> None:
     text = at(UNKNOWN)
     assert re.search(r"^UNKNOWN FAILURE  error  unknown-failure +not in the database$", text, re.MULTILINE)
     assert "    logdoctor --format markdown LOG\n" in text
+    assert "NEXT\n  run  logdoctor signatures new LOG   Draft" in text
+    assert "FIX" not in text
     assert "explain" not in text
     assert "fingerprint" in text
 
