@@ -54,7 +54,9 @@ class Result:
 def run_diagnosis(request: Request, stdin: BinaryIO) -> Result:
     """Read, diagnose, redact and render. Raises `CommandFailed` with one line for the user."""
     from logdoctor.diagnosis import diagnose_records
+    from logdoctor.diagnosis.wanted import wanted_texts
     from logdoctor.reading import InputError, open_runs, read_lines, read_records
+    from logdoctor.reading.skim import Skimmer
     from logdoctor.report import render
     from logdoctor.report.redaction import redact
 
@@ -64,7 +66,8 @@ def run_diagnosis(request: Request, stdin: BinaryIO) -> Result:
     database = open_database(request.signature_dirs, request.ignore_broken)
     try:
         runs = open_runs(request.paths, stdin=stdin, max_bytes=request.max_bytes)
-        diagnosis = diagnose_records(read_records(read_lines(runs)), database, given=given)
+        skimmed = Skimmer(lambda: wanted_texts(database)).runs(runs)
+        diagnosis = diagnose_records(read_records(read_lines(skimmed)), database, given=given)
     except InputError as error:
         raise CommandFailed(str(error)) from error
     diagnosis = replace(
