@@ -10,29 +10,42 @@ import re
 
 _BY_PREFIX = {
     "": "platform args env load_format",
-    "vllm": "version engine runner",
-    "model": "name architecture served_name quantization dtype max_len hybrid moe",
-    "gpu": "name compute_capability memory_gib count",
+    "vllm": "version engine runner entrypoint",
+    "image": "style release",
+    "cli": "unrecognized invalid_flag invalid_value",
+    "model": "name architecture served_name quantization dtype max_len hybrid moe multimodal load_seconds",
+    "gpu": "name compute_capability memory_gib count driver",
     "torch": "version",
-    "cuda": "version",
+    "cuda": "version driver_version",
     "flashinfer": "version",
     "nccl": "version",
     "nvfp4": "linear_backend moe_backend marlin",
     "fp8": "linear_backend moe_backend",
     "mxfp4": "moe_backend",
     "unquantized": "moe_backend",
-    "attention": "backend",
-    "mamba": "backend",
-    "kv_cache": "dtype memory_gib tokens concurrency max_len blocks",
-    "memory": "utilization total_gib free_gib desired_gib weights_gib activation_gib graphs_gib non_torch_gib",
-    "weights": "gib seconds shards_total shards_done seconds_per_shard",
-    "graphs": "seconds gib done total",
+    "attention": "backend flash_version",
+    "mamba": "backend blocks",
+    "kv_cache": "dtype memory_gib tokens concurrency max_len blocks block_size needed_gib estimated_max_len none",
+    "memory": "utilization total_gib free_gib desired_gib weights_gib activation_gib graphs_gib graphs_estimated_gib "
+    "non_torch_gib allocation_gib free_at_failure_gib own_gib listed_gib allocated_gib unallocated_gib host_free_gib "
+    "warmup_sequences profiling_disturbed",
+    "budget": "cause adds_up limit_gib overhead_gib foreign_gib missing_gib free_gib bytes_per_token weights_gib "
+    "precisions concurrency_agrees",
+    "budget.suggest": "gpu_memory_utilization max_model_len max_num_seqs max_num_batched_tokens kv_cache_memory "
+    "tensor_parallel_size precision",
+    "container": "exit_code oom_killed",
+    "weights": "gib seconds shards_total shards_done seconds_per_shard checkpoint_gib elapsed_seconds",
+    "graphs": "seconds gib done total elapsed_seconds",
     "compile": "seconds",
     "engine": "init_seconds",
     "start": "seconds",
     "parallel": "tensor pipeline data world_size",
-    "scheduler": "max_num_batched_tokens async",
-    "server": "address requests_ok requests_error",
+    "scheduler": "max_num_batched_tokens max_num_seqs async",
+    "server": "address requests_ok requests_error requests_5xx",
+    "serving": "prompt_tokens_per_second tokens_per_second running waiting preemptions kv_cache_usage_percent "
+    "prefix_cache_hit_percent tokens_per_second_peak running_peak waiting_peak preemptions_peak "
+    "kv_cache_usage_percent_peak",
+    "silence": "kind phase since last_text seconds remaining remaining_seconds normal",
     "prompt": "tokens",
     "host": "name",
     "boot": "verdict ready failed phase excerpt stderr_missing only_cascade silent_death",
@@ -40,7 +53,7 @@ _BY_PREFIX = {
 KEYS = frozenset(f"{prefix}.{name}".lstrip(".") for prefix, names in _BY_PREFIX.items() for name in names.split())
 """Every key that stands alone."""
 
-_OPEN = re.compile(r"args\.[a-z][a-z0-9_]*|env\.(?:unknown|[A-Z][A-Z0-9_]*)")
+_OPEN = re.compile(r"(?:args|config)\.[a-z][a-z0-9_]*|env\.(?:unknown|deprecated|[A-Z][A-Z0-9_]*)")
 """Keys that follow a name of vLLM or of the host."""
 
 VERSION_KEYS = frozenset(key for key in KEYS if key.endswith((".version", ".compute_capability")))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from logdoctor.budget import budget, budget_facts
 from logdoctor.database import Database
 from logdoctor.database.schema import Kind
 from logdoctor.diagnosis import fingerprints, verdict
@@ -86,6 +87,7 @@ class BootObserver:
             facts=dict(sorted(facts.items())),
             findings=findings,
             timeline=self._facts.timeline(),
+            budget=budget(facts),
             seconds=milestones.seconds,
             notes=boot_notes(milestones, self._matcher.too_slow),
         )
@@ -102,6 +104,7 @@ class BootObserver:
         facts.update(verdict.boot_facts(happened, self._facts.phase, milestones))
         # An example states how the rest of its boot went.
         facts.update((key, fact) for key, fact in given.items() if key.startswith("boot."))
+        facts.update((key, fact) for key, fact in budget_facts(facts).items() if key not in given)
         return facts
 
     def _candidates(self, facts: dict[str, Fact], happened: Verdict, milestones: Milestones) -> list[Candidate]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from logdoctor.facts.pattern import FactPattern, Policy, gib, integer, number, text
+import re
+
+from logdoctor.facts.pattern import FactPattern, Policy, gib, integer, number, text, true
+from logdoctor.model import FactValue
 
 _N = r"-?[\d.]+"
 
@@ -84,10 +87,11 @@ PATTERNS: tuple[FactPattern, ...] = (
         rf"Estimated CUDA graph memory: (?P<graphs>{_N}) GiB",
         {"graphs": ("memory.graphs_estimated_gib", number)},
     ),
-    # PyTorch's out-of-memory text; on unified memory the capacity is the machine's.
+    # PyTorch's out-of-memory text; on unified memory the capacity is the machine's. `Process N has` is another process
+    # where `this process has` follows; without that it can be this one. (PyTorch 2.0 and 2.1 spell it `capacty`.)
     FactPattern(
-        "has a total capacity of",
-        rf"GPU \d+ has a total capacity of (?P<total>{_N} [MG]iB) of which (?P<free>{_N} [KMG]iB) is free",
+        "of which ",
+        rf"GPU \d+ has a total capaci?ty of (?P<total>{_N} [MG]iB) of which (?P<free>{_N} [KMG]iB|0 bytes) is free",
         {"total": ("memory.total_gib", gib), "free": ("memory.free_at_failure_gib", gib)},
         rank=1,
     ),
@@ -95,6 +99,42 @@ PATTERNS: tuple[FactPattern, ...] = (
         "Tried to allocate",
         rf"Tried to allocate (?P<wanted>{_N} [KMG]iB)",
         {"wanted": ("memory.allocation_gib", gib)},
+    ),
+    FactPattern(
+        "memory in use",
+        rf"is free\.(?P<listed>(?: Process \d+ has {_N} [KMG]iB memory in use\.)+)",
+        {"listed": ("memory.listed_gib", lambda captured: listed_gib(captured))},
+    ),
+    FactPattern(
+        "this process has",
+        rf"this process has (?P<own>{_N} [KMG]iB) memory in use",
+        {"own": ("memory.own_gib", gib)},
+    ),
+    FactPattern(
+        "is allocated by PyTorch",
+        rf"(?P<allocated>{_N} [KMG]iB) is allocated by PyTorch",
+        {"allocated": ("memory.allocated_gib", gib)},
+    ),
+    FactPattern(
+        "is reserved by PyTorch but unallocated",
+        rf"(?P<unused>{_N} [KMG]iB|0 bytes) is reserved by PyTorch but unallocated",
+        {"unused": ("memory.unallocated_gib", gib)},
+    ),
+    FactPattern(
+        "dummy requests",
+        r"when warming up (?:sampler|pooler)[^\n]{0,60}? with (?P<requests>\d+) dummy requests",
+        {"requests": ("memory.warmup_sequences", integer)},
+    ),
+    FactPattern(
+        "Error in memory profiling",
+        r"^(?:AssertionError: )?Error in memory profiling\.",
+        {"all": ("memory.profiling_disturbed", true)},
+    ),
+    # Only a model that reads images, video or sound has such a cache; its largest item is part of the trial run.
+    FactPattern(
+        "Encoder cache will be initialized",
+        r"^Encoder cache will be initialized with a budget of \d+ tokens",
+        {"all": ("model.multimodal", true)},
     ),
     FactPattern(
         "Available RAM:",
@@ -163,9 +203,38 @@ PATTERNS: tuple[FactPattern, ...] = (
         },
         rank=1,
     ),
+    # The V0 engine's wording of the same refusal, and the one of no room at all.
+    FactPattern(
+        "that can be stored in KV cache",
+        r"max seq len \((?P<len>\d+)\) is larger than the maximum number of tokens that can be stored in KV cache"
+        r" \((?P<tokens>\d+)\)",
+        {"len": ("kv_cache.max_len", integer), "tokens": ("kv_cache.tokens", integer)},
+        rank=1,
+    ),
+    FactPattern(
+        "No available memory for the cache blocks",
+        r"^(?:[\w.]{1,80}: )?No available memory for the cache blocks",
+        {"all": ("kv_cache.none", true)},
+    ),
+    FactPattern(
+        "Mamba cache blocks",
+        r"exceeds available Mamba cache blocks \((?P<blocks>\d+)\)",
+        {"blocks": ("mamba.blocks", integer)},
+    ),
+    FactPattern(
+        "Mamba cache blocks",
+        r"^Capping cudagraph capture sizes from max \d+ to (?P<blocks>\d+) to fit Mamba cache blocks",
+        {"blocks": ("mamba.blocks", integer)},
+    ),
     FactPattern(
         "estimated maximum model length is",
         r"the estimated maximum model length is (?P<len>\d+)",
         {"len": ("kv_cache.estimated_max_len", integer)},
     ),
 )
+
+
+def listed_gib(captured: str) -> FactValue | None:
+    """The sum of what `Process N has … memory in use` states, in GiB."""
+    sizes = [gib(size) for size in re.findall(r"has ([\d.]+ [KMG]iB)", captured)]
+    return round(sum(size for size in sizes if isinstance(size, float)), 4) if sizes else None

@@ -187,7 +187,7 @@ def true(captured: str) -> FactValue | None:
 
 def gib(captured: str) -> FactValue | None:
     """A memory size with its unit, in GiB."""
-    size = re.match(r"\s*(-?[\d.]+)\s*([KMGT]?i?B)\s*\Z", captured)
+    size = re.match(r"\s*(-?[\d.]+)\s*([KMGT]?i?B|bytes)\s*\Z", captured)
     amount = number(size.group(1)) if size else None
     if size is None or not isinstance(amount, float):
         return None

@@ -132,3 +132,66 @@ def test_other_cache_lines() -> None:
     assert said("Using fp8_e4m3 data type to store kv cache. It reduces the GPU memory")["kv_cache.dtype"] == "fp8_e4m3"
     reserved = "Initial free memory 139.29 GiB, reserved 1.86 GiB memory for KV Cache as specified by kv_cache_memory"
     assert said(reserved) == {"memory.free_gib": 139.29, "kv_cache.memory_gib": 1.86}
+
+
+OOM = (
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.25 GiB. GPU 0 has a total capacity of 23.64 GiB of "
+    "which 340.00 MiB is free. Process 11234 has 6.12 GiB memory in use. Process 999 has 4.00 GiB memory in use. "
+    "Including non-PyTorch memory, this process has 13.10 GiB memory in use. Of the allocated memory 12.10 GiB is "
+    "allocated by PyTorch, with 24.00 MiB allocated in private pools (e.g., CUDA Graphs), and 512.00 MiB is reserved by "
+    "PyTorch but unallocated."
+)
+
+
+def test_every_number_of_an_out_of_memory_text() -> None:
+    facts = said(OOM, level="ERROR")
+    assert facts["memory.total_gib"] == 23.64
+    assert facts["memory.free_at_failure_gib"] == pytest.approx(0.332, abs=0.001)
+    assert facts["memory.allocation_gib"] == 1.25
+    assert facts["memory.listed_gib"] == 10.12
+    assert facts["memory.own_gib"] == 13.1
+    assert facts["memory.allocated_gib"] == 12.1
+    assert facts["memory.unallocated_gib"] == 0.5
+
+
+def test_an_out_of_memory_text_of_pytorch_2_1_with_nothing_free() -> None:
+    facts = said(
+        "CUDA out of memory. Tried to allocate 64.00 MiB. GPU 0 has a total capacty of 15.77 GiB of which 0 bytes is "
+        "free. Process 3281 has 15.60 GiB memory in use. Of the allocated memory 15.01 GiB is allocated by PyTorch, and "
+        "0 bytes is reserved by PyTorch but unallocated.",
+        level="ERROR",
+    )
+    assert facts["memory.free_at_failure_gib"] == 0.0
+    assert facts["memory.unallocated_gib"] == 0.0
+    assert facts["memory.listed_gib"] == 15.6
+    assert "memory.own_gib" not in facts
+
+
+@pytest.mark.parametrize(
+    ("message", "key", "value"),
+    [
+        ("ValueError: No available memory for the cache blocks. Try increasing", "kv_cache.none", True),
+        ("No available memory for the cache blocks.", "kv_cache.none", True),
+        (
+            "ValueError: The model's max seq len (32768) is larger than the maximum number of tokens that can be stored "
+            "in KV cache (15120).",
+            "kv_cache.tokens",
+            15120,
+        ),
+        ("max_num_seqs (1024) exceeds available Mamba cache blocks (412). Each decode", "mamba.blocks", 412),
+        ("Capping cudagraph capture sizes from max 512 to 412 to fit Mamba cache blocks", "mamba.blocks", 412),
+        (
+            "RuntimeError: CUDA out of memory occurred when warming up sampler with 1024 dummy requests. Please",
+            "memory.warmup_sequences",
+            1024,
+        ),
+        ("AssertionError: Error in memory profiling. Initial free memory 20.1 GiB", "memory.profiling_disturbed", True),
+        (
+            "Encoder cache will be initialized with a budget of 16384 tokens, and profiled with 1 image items",
+            "model.multimodal",
+            True,
+        ),
+    ],
+)
+def test_how_memory_fell_short(message: str, key: str, value: object) -> None:
+    assert said(message, level="ERROR")[key] == value
