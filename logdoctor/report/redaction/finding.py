@@ -34,7 +34,7 @@ def find(text: str, *, keep_hosts: bool = False, keywords: Keywords = ALL_KEYWOR
     others = (*OTHER_DETECTORS, *(() if keep_hosts else PLACE_DETECTORS))
     secrets = _secrets(text, lower, keywords)
     spans = [*secrets, *chain.from_iterable(detect(text, lower) for detect in others)]
-    if "\n" in text:
+    if not text.isprintable():  # line ends, colour, characters without width
         joined = Joined(text)
         pieces: Iterable[Span] = ()
         if joined.may_cut(lower):

@@ -17,7 +17,7 @@ from .spans import Span
 
 _BEGIN = Pattern(r"-{2,5}BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-{0,5}")
 _END = Pattern(r"-{0,5}END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-{0,5}")
-_BREAK = Pattern(r"\\+[rn]|\r?\n")
+_BREAK = Pattern(r"(?:\\{1,15}[rn])+|\r?\n")
 _FULL = Pattern(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{60,76}(?![A-Za-z0-9+/=])")
 # What a key's body begins with: a DER sequence, OpenSSH's magic, or (a PEM file in base64 again) `-----BEGIN`.
 _HEAD = Pattern(
@@ -41,7 +41,7 @@ def find_private_keys(text: str, lower: str) -> Iterator[Span]:
             hidden |= _after(text, pieces, index, begin.end() + start, ends)
         elif index not in hidden and _END.search(piece):
             hidden |= {index, *_before(text, pieces, index)}
-        elif index not in hidden and (((run := _FULL.search(piece)) and is_random(run.group())) or _HEAD.search(piece)):
+        elif ((run := _FULL.search(piece)) and is_random(run.group())) or _HEAD.search(piece):
             hidden |= {index, *_neighbours(text, pieces, index)}
     yield from _spans(text, pieces, hidden)
 

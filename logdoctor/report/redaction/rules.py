@@ -95,10 +95,10 @@ TOKEN_RULES: tuple[Rule, ...] = (
     Rule("azure-key", ("azdo",), r"[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}"),
     # https://www.twilio.com/docs/iam/api-keys, https://docs.sendgrid.com/ui/account-and-settings/api-keys, Mailgun,
     # Mailchimp
-    Rule("twilio-key", ("sk", "ac"), r"(?:SK|AC)[0-9a-f]{32}(?![0-9A-Za-z])", word=True),
+    Rule("twilio-key", ("sk", "ac"), r"(?:SK|AC)[0-9a-z]{32}(?![0-9A-Za-z])", word=True),
     Rule("sendgrid-key", ("sg.",), r"SG\.[A-Za-z0-9_-]{16,}(?:\.[A-Za-z0-9_-]{16,})?", word=True),
     Rule("mailgun-key", ("key-",), r"key-[0-9a-f]{32}(?![0-9a-f])", word=True),
-    Rule("mailchimp-key", ("-us",), r"[0-9a-f]{32}-us\d{1,2}(?!\d)", word=True),
+    Rule("mailchimp-key", ("-us",), r"[0-9a-z]{32}-us\d{1,2}(?!\d)", word=True),
     # Model and GPU services: Groq, xAI, Perplexity, Replicate, Together, Fireworks, Tavily, LangSmith, RunPod,
     # Weights & Biases, Modal
     Rule("api-key", ("gsk_", "xai-", "pplx-"), r"(?:gsk_|xai-|pplx-)[A-Za-z0-9]{20,}", word=True),
@@ -160,6 +160,27 @@ TOKEN_RULES: tuple[Rule, ...] = (
     Rule("token", ("xkeysib-", "xsmtpsib-"), r"x(?:key|smtp)sib-[0-9a-f]{40,}-[A-Za-z0-9]{16}"),
     Rule("token", ("hrku-",), r"HRKU-[A-Za-z0-9_-]{30,}", word=True),
     Rule("token", ("ezak", "eztk"), r"EZ[AT]K[A-Za-z0-9]{54}", word=True),
+    # Adobe, Clojars, Duffel, Flutterwave, Frame.io, Infracost, ReadMe, Scalingo, SettleMint, Shippo, Typeform,
+    # OpenShift, MaxMind, Meta, Yandex Cloud, Octopus, Cloudflare
+    Rule(
+        "token",
+        ("p8e-", "clojars_", "ico-"),
+        r"(?:p8e-[a-z0-9]{32}|CLOJARS_[a-z0-9]{60}|ico-[A-Za-z0-9]{32})",
+        word=True,
+    ),
+    Rule("token", ("duffel_", "shippo_"), r"(?:duffel|shippo)_(?:live|test)_[\w=-]{40,}", word=True),
+    Rule("token", ("flwseck", "flwpubk"), r"FLW(?:PUB|SEC)K(?:_TEST)?-[0-9A-Za-z]{12,}(?:-X)?", word=True),
+    Rule("token", ("fio-u-", "tk-us-"), r"(?:fio-u|tk-us)-[\w=-]{48,}", word=True),
+    Rule(
+        "token",
+        ("rdme_", "tfp_", "sm_"),
+        r"(?:rdme_[a-z0-9]{70}|tfp_[\w.=-]{59}|sm_[aps]at_[A-Za-z0-9]{16})",
+        word=True,
+    ),
+    Rule("token", ("sha256~", "_mmk"), r"(?:sha256~[\w-]{43}|[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk)", word=True),
+    Rule("token", ("eaam", "eaac", "aqvn"), r"(?:EAA[MC][A-Za-z0-9]{100,}|AQVN[\w-]{35,38})", word=True),
+    Rule("token", ("t1.", "api-"), r"(?:t1\.[\w-]{4,}={0,2}\.[\w-]{86}={0,2}|API-[A-Z0-9]{26}(?![A-Z0-9]))", word=True),
+    Rule("token", ("v1.0-",), r"v1\.0-[a-f0-9]{24}-[a-f0-9]{146}", word=True),
     # Telegram bot tokens, Discord bot tokens: https://core.telegram.org/bots/api, https://discord.com/developers/docs
     Rule("token", (":aa",), r"(?<!\d)\d{8,10}:AA[A-Za-z0-9_-]{33}"),
     Rule(

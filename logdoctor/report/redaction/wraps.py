@@ -14,13 +14,20 @@ from .assignments import has_keyword
 from .lazy import Pattern
 from .spans import Span, is_masked
 
-# A break, and what belongs to the next line's transport and not to its text.
+# What stands in a text without being seen: colour, control characters, characters without width.
+_UNSEEN = (
+    r"(?:\x1b\[[0-9;]{0,16}[A-Za-z]"
+    r"|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff])"
+)
+# A line break, and what belongs to the next line's transport and not to its text: compose, time stamps, CRI, journald,
+# process and logger prefixes, quotation marks of mails and boxes.
 _BREAK = Pattern(
-    r"[ \t]*\\?\r?\n(?:[\w.-]{1,40} {1,20}\| )?(?:\d{4}-\d\d-\d\dT[\d:.,]{8,20}(?:Z|[+-]\d\d:?\d\d)? (?:std(?:out"
-    r"|err) [FP] )?)?"
-    r"(?:\((?:[A-Z]\w* )?pid=\d{1,9}[^)\n]{0,80}\) )*(?:(?:DEBUG|INFO|WARNING|ERROR"
-    r"|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d \[[^\]\n]{1,120}\] ?)?"
-    r"[ \t>|│]*"
+    rf"(?<![ \t]){_UNSEEN}*[ \t]*\\?\r?\n(?:[\w.-]{{1,40}} {{1,20}}\| )?"
+    r"(?:\d{4}-\d\d-\d\dT[\d:.,]{8,20}(?:Z|[+-]\d\d:?\d\d)? (?:std(?:out|err) [FP] )?)?"
+    r"(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} [\w.@-]{1,64}(?:\[\d{1,9}\])?: )?"
+    r"(?:\((?:[A-Z]\w* )?pid=\d{1,9}[^)\n]{0,80}\) )*"
+    r"(?:(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d \[[^\]\n]{1,120}\] ?)?[ \t>|│]*"
+    rf"{_UNSEEN}*|{_UNSEEN}+"
 )
 # How a line begins that continues nothing.
 _FRESH = Pattern(
@@ -44,6 +51,7 @@ class Joined:
         matches = list(_BREAK.finditer(text))
         self._starts = [match.start() for match in matches]
         self._ends = [match.end() for match in matches]
+        self._lines = ["\n" in match.group() for match in matches]
         bounds = zip([0, *self._ends], [*self._starts, len(text)], strict=True)
         parts = [text[start:end] for start, end in bounds]
         self.text = "".join(parts)
@@ -71,6 +79,10 @@ class Joined:
                 if has_keyword(run.lower()) or (len(run) >= 9 and _NO_WORD.search(run)):
                     return True
         return False
+
+    def is_line_end(self, offset: int) -> bool:
+        """Tell whether the break at this offset ends a line, and is no invisible character."""
+        return self._lines[bisect_left(self._offsets, offset)]
 
     def is_break(self, offset: int) -> bool:
         """Tell whether a break was at this offset of the joined text."""
@@ -109,7 +121,7 @@ def cut_spans(joined: Joined, spans: list[Span], whole: list[Span]) -> Iterator[
     ends = {span.end for span in whole}
     for span in spans:
         crossed = joined.crossed(span.start, span.end)
-        if joined.is_break(span.start) and _FRESH.match(joined.line(span.start)):
+        if joined.is_break(span.start) and joined.is_line_end(span.start) and _FRESH.match(joined.line(span.start)):
             continue
         loose = (at for at in crossed if not _continues(joined, at, span, ends, first=at == crossed[0]))
         end = next(loose, span.end)
@@ -136,4 +148,4 @@ def _continues(joined: Joined, offset: int, span: Span, ends: set[int], *, first
         return True  # a closing quote stands behind it
     if first and joined.place(offset) not in ends:
         return True  # the piece before the first break is no secret by itself: the rest made it one
-    return not _FRESH.match(joined.line(offset))
+    return not joined.is_line_end(offset) or not _FRESH.match(joined.line(offset))
