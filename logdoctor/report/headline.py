@@ -67,7 +67,7 @@ def _other_statements(diagnosis: Diagnosis, boot: BootDiagnosis, words: Words) -
         yield words("cannot_tell")
     if len(diagnosis.boots) > 1:
         yield boots_phrase(diagnosis, words)
-    if boot.seconds is not None:
+    if boot.seconds is not None and not 0 <= boot.seconds < 1:
         yield words("after_start", time=duration(boot.seconds))
 
 
@@ -161,10 +161,11 @@ def serving_parts(boot: BootDiagnosis, words: Words) -> Iterable[str]:
     factor = number(boot, "kv_cache.concurrency")
     length = number(boot, "kv_cache.max_len")
     length = number(boot, "model.max_len") if length is None else length
-    if factor is not None and length is not None:
-        yield words("concurrency", factor=f"{factor:g}", length=f"{length:,.0f}")
-    elif factor is not None:
-        yield words("concurrency_bare", factor=f"{factor:g}")
+    shown = "" if factor is None else f"{factor:,.2f}".rstrip("0").rstrip(".")
+    if shown and length is not None:
+        yield words("concurrency", factor=shown, length=f"{length:,.0f}")
+    elif shown:
+        yield words("concurrency_bare", factor=shown)
     backends = [words("backend." + key, name=clip(fact_value(boot, key), 40)) for key in _BACKENDS if key in boot.facts]
     if backends:
         yield ", ".join(backends)

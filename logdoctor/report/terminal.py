@@ -42,7 +42,8 @@ _PROSE_COLUMNS = 110
 """Longer lines of prose are hard to read, however wide the terminal is."""
 _COMMAND_COLUMNS = 40
 """A longer command does not push the reasons of the others aside."""
-_EVIDENCE_SHOWN, _EVIDENCE_LINES, _RANKS_SHOWN, _ROWS_SHOWN, _NOTED_TOLD = 4, 2, 8, 8, 3
+_EVIDENCE_SHOWN, _EVIDENCE_LINES, _EVIDENCE_LINES_ALONE = 4, 2, 4
+_RANKS_SHOWN, _ROWS_SHOWN, _NOTED_TOLD = 8, 8, 3
 
 _VERDICT_STYLE = {
     Verdict.READY: "bold green",
@@ -193,7 +194,8 @@ class _Page:
         wide, name_wide = (max(map(cell_len, column), default=0) for column in (numbers, names))
         for (item, again), where, name in zip(shown, numbers, names, strict=True):
             lead = [column for column in (_pad(where, wide), _pad(name, name_wide)) if column.strip()]
-            self._cut("".join(f"{column}  " for column in lead), one_line(item.text))
+            lines = _EVIDENCE_LINES if len(shown) > 1 else _EVIDENCE_LINES_ALONE
+            self._cut("".join(f"{column}  " for column in lead), one_line(item.text), lines)
             if again:
                 others = shorten([str(line) for line in again], _ROWS_SHOWN, self._words)
                 self._wrapped(Text(self._words("again", lines=others)), indent=4)
@@ -341,12 +343,12 @@ class _Page:
             for line in remaining.wrap(self._console, max(10, columns - hang)):
                 self._print(Text(lead) + line)
 
-    def _cut(self, lead: str, text: str) -> None:
-        """Write one line of the log, wrapped a little at the edge of the terminal, then cut with the cut shown."""
+    def _cut(self, lead: str, text: str, limit: int) -> None:
+        """Write one line of the log on at most `limit` lines of the terminal, then cut with the cut shown."""
         indent = 4 + (cell_len(lead) if self._width - cell_len(lead) > 30 else 0)
         columns = max(10, self._width - indent)
         lines = Text(text).wrap(self._console, columns)
-        shown = [line.plain for line in lines[:_EVIDENCE_LINES]]
+        shown = [line.plain for line in lines[:limit]]
         if len(lines) > len(shown):
             last = Text(shown[-1])
             last.truncate(columns - len(self._marks.ellipsis), overflow="crop")

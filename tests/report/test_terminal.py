@@ -75,7 +75,8 @@ def test_two_causes_stand_side_by_side_with_what_decides() -> None:
 def test_color_marks_the_verdict_and_the_severities_only() -> None:
     text = at(FAILED, color=True)
     painted = re.findall(r"\x1b\[([\d;]+)m([^\x1b]*)\x1b\[0m", text)
-    assert {word for style, word in painted if style != "1"} == {"FAILED", "fatal", "warning", "info"}
+    assert {word for style, word in painted if style != "1"} == {"FAILED", "fatal", "warning"}
+    assert "\x1b[36minfo\x1b[0m" in at(CASES["one-line"], color=True)
     assert re.sub(r"\x1b\[[\d;]*m", "", text) == at(FAILED)
     assert "\x1b" not in at(FAILED)
 
@@ -112,8 +113,31 @@ def test_evidence_is_cut_with_the_cut_shown() -> None:
     made = replace(CUTLASS, evidence=(Evidence(7, "EngineCore", "word " * 200),), count=1)
     lines = at(diagnosis(replace(FAILED.boots[0], findings=(made,)))).splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith("    line 7  EngineCore  word"))
-    assert lines[start + 1].endswith("…")
-    assert not lines[start + 2].strip()
+    assert lines[start + 3].endswith("…")
+    assert not lines[start + 4].strip()
+
+
+def test_a_line_said_twice_is_shown_once() -> None:
+    said = Evidence(7, "EngineCore", "ValueError: no")
+    made = replace(CUTLASS, evidence=(said, Evidence(9, "EngineCore", "other"), replace(said, line=30)), count=5)
+    text = at(diagnosis(replace(FAILED.boots[0], findings=(made,))))
+    assert "    line 7  EngineCore  ValueError: no\n    again on line 30\n    line 9  EngineCore  other\n" in text
+    assert "    2 more like this\n" in text
+
+
+def test_a_single_line_of_evidence_gets_more_room() -> None:
+    made = replace(CUTLASS, evidence=(Evidence(7, "EngineCore", "word " * 50 + "end"),), count=1)
+    assert "end\n" in at(diagnosis(replace(FAILED.boots[0], findings=(made,))))
+
+
+def test_nothing_known_is_wrong_has_a_next_step_and_no_fix() -> None:
+    boot = CASES["starting"].boots[0]
+    asked = replace(boot.findings[0], remedies=(Remedy("Ask the container", "host", "docker inspect NAME"),))
+    noise = replace(asked, id="noise", phase="config", remedies=())
+    text = at(diagnosis(replace(boot, findings=(noise, asked))))
+    assert "FOUND  info  weights-still-loading" in text
+    assert "NEXT\n  run  docker inspect NAME   Ask the container\n" in text
+    assert "NOTED  noise (line 95)" in text
 
 
 def test_wide_characters_keep_to_the_width() -> None:
