@@ -94,11 +94,6 @@ class Joined:
         index = bisect_right(self._offsets, offset)
         return self.text[offset : self._offsets[index] if index < len(self._offsets) else len(self.text)]
 
-    def place(self, offset: int) -> int:
-        """Return where in the source the joined text's `offset` ends: before a break, not behind it."""
-        index = bisect_left(self._offsets, offset)
-        return offset + (self._ends[index - 1] - self._offsets[index - 1] if index else 0)
-
     def offset(self, place: int) -> int:
         """Return the offset in the joined text of a place in the source."""
         index = bisect_right(self._starts, place)
@@ -118,7 +113,7 @@ class Joined:
 
 def cut_spans(joined: Joined, spans: list[Span], whole: list[Span]) -> Iterator[Span]:
     """Yield the pieces of those `spans` of the joined text that cross a break; `whole` are those of the source."""
-    ends = {span.end for span in whole}
+    ends = {joined.offset(span.end) for span in whole}
     for span in spans:
         crossed = joined.crossed(span.start, span.end)
         if joined.is_break(span.start) and joined.is_line_end(span.start) and _FRESH.match(joined.line(span.start)):
@@ -146,6 +141,6 @@ def _continues(joined: Joined, offset: int, span: Span, ends: set[int], *, first
     quote = joined.text[span.end : span.end + 1]
     if quote in ("'", '"') and quote in joined.text[max(0, span.start - 16) : span.start]:
         return True  # a closing quote stands behind it
-    if first and joined.place(offset) not in ends:
+    if first and offset not in ends:
         return True  # the piece before the first break is no secret by itself: the rest made it one
     return not joined.is_line_end(offset) or not _FRESH.match(joined.line(offset))
