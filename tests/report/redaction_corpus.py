@@ -144,11 +144,13 @@ RARE: dict[str, Maker] = {
     "discord": lambda r: f"M{_run(B62, 23)(r)}.{_run(B62, 6)(r)}.{_run(URL64, 38)(r)}",
     "slack webhook": lambda r: f"hooks.slack.com/services/T{_run(UPPER, 8)(r)}/B{_run(UPPER, 8)(r)}/{_run(B62, 24)(r)}",
     "discord webhook": lambda r: f"/api/webhooks/{r.randrange(10**17, 10**18)}/{_run(URL64, 68)(r)}",
-    "teams webhook": lambda r: f"webhook.office.com/webhookb2/{uuid.UUID(int=r.getrandbits(128))}@x/IncomingWebhook/{_run(HEX, 32)(r)}",
+    "teams webhook": lambda r: (
+        f"webhook.office.com/webhookb2/{uuid.UUID(int=r.getrandbits(128))}@x/IncomingWebhook/{_run(HEX, 32)(r)}"
+    ),
     "bearer": _run(URL64, 40, "Bearer "),
     "basic": lambda r: "Basic " + base64.b64encode(f"user:{_run(B62, 12)(r)}1".encode()).decode(),
     "aws pair": lambda r: f"AKIA{_run(UPPER, 16)(r)}:{_run(B64, 37)(r)}aA1",
-}  # fmt: skip
+}
 """One example for each remaining row of the rule table."""
 
 _WORDS = ("correct", "horse", "battery", "staple", "winter", "tiger", "orange", "secure", "admin", "magic", "river")
@@ -207,7 +209,9 @@ def _non_default(s: str) -> str:
 NAMED_PLACES: dict[str, Place] = {
     "non-default args": _non_default,
     "second of two keys": lambda s: f"{LOG}non-default args: {{'api_key': ['first-key-1', {s!r}], 'port': 8000}}",
-    "non-default hf_token": lambda s: f"{LOG}non-default args: {{'model': 'm', 'hf_token': {s!r}, 'max_model_len': 4096}}",
+    "non-default hf_token": lambda s: (
+        f"{LOG}non-default args: {{'model': 'm', 'hf_token': {s!r}, 'max_model_len': 4096}}"
+    ),
     "namespace": lambda s: f"{LOG}args: Namespace(host=None, port=8000, api_key={s!r}, ssl_keyfile=None, max_tokens=5)",
     "namespace list": lambda s: f"args: Namespace(host=None, api_key=[{s!r}], hf_overrides=None, lora_modules=None)",
     "namespace last": lambda s: f"args: Namespace(port=8000, hf_token={s!r})",
@@ -223,10 +227,14 @@ NAMED_PLACES: dict[str, Place] = {
     "yaml": lambda s: f"model: m\npassword: {s}\nport: 8000",
     "yaml quoted": lambda s: f"  hf_token: {json.dumps(s)}",
     "yaml block": lambda s: f"auth:\n  api_key: |\n    {s}\n  port: 8000",
-    "compose environment": lambda s: f"    environment:\n      - HUGGING_FACE_HUB_TOKEN={s}\n      - VLLM_LOGGING_LEVEL=DEBUG",
+    "compose environment": lambda s: (
+        f"    environment:\n      - HUGGING_FACE_HUB_TOKEN={s}\n      - VLLM_LOGGING_LEVEL=DEBUG"
+    ),
     "compose mapping": lambda s: f"    environment:\n      HF_TOKEN: {s}\n      VLLM_LOGGING_LEVEL: DEBUG",
     "compose command": lambda s: f"    command:\n      - --api-key\n      - {s}\n      - --port\n      - '8000'",
-    "kubernetes": lambda s: f"        - name: HF_TOKEN\n          value: {json.dumps(s)}\n        - name: PORT\n          value: '80'",
+    "kubernetes": lambda s: (
+        f"        - name: HF_TOKEN\n          value: {json.dumps(s)}\n        - name: PORT\n          value: '80'"
+    ),
     "kubernetes json": lambda s: json.dumps({"env": [{"name": "HF_TOKEN", "value": s}, {"name": "A", "value": "b"}]}),
     "docker inspect": lambda s: json.dumps({"Env": ["PATH=/usr/bin", f"HF_TOKEN={s}", "NVIDIA_VISIBLE_DEVICES=all"]}),
     "command line": lambda s: f"vllm serve m --api-key {shlex.quote(s)} --port 8000",
@@ -243,13 +251,17 @@ NAMED_PLACES: dict[str, Place] = {
     "key header": lambda s: f"X-Api-Key: {s}",
     "curl": lambda s: f'curl -H "Authorization: Bearer {s}" http://localhost:8000/v1/models',
     "cookie": lambda s: f"Cookie: session={s}; theme=dark",
-    "query": lambda s: f'INFO:     127.0.0.1:5 - "GET /v1/models?api_key={quote(s, safe="")}&n=1 HTTP/1.1" 401 Unauthorized',
+    "query": lambda s: (
+        f'INFO:     127.0.0.1:5 - "GET /v1/models?api_key={quote(s, safe="")}&n=1 HTTP/1.1" 401 Unauthorized'
+    ),
     "second query parameter": lambda s: f'"GET /v1/x?a=1&access_token={quote(s, safe="")} HTTP/1.1" 404 Not Found',
     "user part of a URL": lambda s: f"pip install --index-url https://user:{quote(s, safe='')}@example.com/simple vllm",
     "proxy": lambda s: f"HTTPS_PROXY=http://proxy-user:{quote(s, safe='')}@10.1.2.3:3128",
     "exception": lambda s: f"(EngineCore pid=2) ValueError: Invalid configuration: hf_token={s!r} is not usable",
     "exception, escaped": lambda s: f'RuntimeError: request failed: {{\\"api_key\\": \\"{s}\\"}}',
-    "pydantic": lambda s: f"1 validation error\nhf_token\n  Input should be a boolean [type=bool, input_value={s!r}, input_type=str]",
+    "pydantic": lambda s: (
+        f"1 validation error\nhf_token\n  Input should be a boolean [type=bool, input_value={s!r}, input_type=str]"
+    ),
     "argparse": lambda s: f"vllm: error: argument --api-key: invalid choice value: {s!r}",
     "traceback line": lambda s: f'    client = Client(base_url="http://localhost", api_key={s!r}, timeout=5)',
     "secret string": lambda s: f"Settings(api_key=SecretStr({s!r}), port=8000)",
@@ -257,14 +269,18 @@ NAMED_PLACES: dict[str, Place] = {
     "toml": lambda s: f"[auth]\ntoken = {json.dumps(s)}\nport = 8000",
     "ini": lambda s: f"[auth]\npassword = {s}\nport = 8000",
     "connection string": lambda s: f"Server=db;User=sa;Password={s};Encrypt=yes",
-    "ray environment": lambda s: f"Copying the following environment variables to workers: {{'HF_TOKEN': {s!r}, 'X': '1'}}",
+    "ray environment": lambda s: (
+        f"Copying the following environment variables to workers: {{'HF_TOKEN': {s!r}, 'X': '1'}}"
+    ),
     "wrapped early": lambda s: _split(_non_default(s), s, "\n", 0.25) if repr(s)[1:-1] == s else _non_default(s),
     "wrapped late": lambda s: _split(_non_default(s), s, "\n", 0.8) if repr(s)[1:-1] == s else _non_default(s),
     "wrapped with prefix": lambda s: _split(f"{LOG}hf_token='{s}', port=1", s, "\n(APIServer pid=1) ", 0.5),
     "wrapped environment": lambda s: _split(f"HF_TOKEN={s}\nPORT=8000", s, "\n", 0.5),
     "wrapped command line": lambda s: _split(f"vllm serve m --api-key {s} --port 8000", s, "\n", 0.6),
-    "wrapped twice": lambda s: _split(_split(f"'password': '{s}', 'port': 1", s, "\n", 0.7), s[: int(len(s) * 0.7)], "\n", 0.4),
-}  # fmt: skip
+    "wrapped twice": lambda s: _split(
+        _split(f"'password': '{s}', 'port': 1", s, "\n", 0.7), s[: int(len(s) * 0.7)], "\n", 0.4
+    ),
+}
 
 # Places without a name: secrets with a shape of their own are caught there too.
 BARE_PLACES: dict[str, Place] = {

@@ -6,10 +6,10 @@ import re
 from collections import Counter
 
 import pytest
-from tests.report.redaction_corpus import BARE_PLACES, NAMED_PLACES, Secret, plants, secrets
 
 from logdoctor.report.redaction import Redactor
 from logdoctor.report.redaction.spans import PLACEHOLDER
+from tests.report.redaction_corpus import BARE_PLACES, NAMED_PLACES, Secret, plants, secrets
 
 CORPUS = secrets()
 FAMILIES = sorted({secret.family for secret in CORPUS})
