@@ -83,6 +83,8 @@ def _rules(reader: Reader, node: Node, values: Mapping[str, Any]) -> None:
     name = values.get("id", "this entry")
     if not any(values.get(key) for key in ("match", "when", "when_known")):
         reader.complain(node, f"{name}: needs match, or when / when_known")
+    if values.get("undecided_with") and not (values.get("decide") and values.get("decided_when")):
+        reader.complain(node, f"{name}: undecided_with needs decide and decided_when")
     if values.get("harmless") and values.get("severity", "info") != "info":
         reader.complain(node, f"{name}: a harmless entry must have severity info")
 
@@ -326,6 +328,9 @@ _ENTRY: dict[str, Read] = {
     "cause": _text,
     "consequence_of": _slugs,
     "suppresses": _slugs,
+    "undecided_with": _slugs,
+    "decide": _text,
+    "decided_when": _text,
     "remedies": _remedies,
     "verify": _text,
     "wrong_when": _text,

@@ -131,6 +131,12 @@ def _why(signature: Signature) -> tuple[str, ...]:
 
 def _wrong(signature: Signature) -> tuple[str, ...]:
     paragraphs = [readable(signature.wrong_when)] if signature.wrong_when else []
+    if signature.undecided_with:
+        others = ", ".join(signature.undecided_with)
+        paragraphs.append(
+            f"The same log fits {others}. {readable(signature.decide)} decides; it is this one if "
+            f"{readable(signature.decided_when)}."
+        )
     if signature.when:
         paragraphs.append("The log may not state the facts it depends on; the report then says which.")
     if signature.basis is Basis.FIELD_REPORT:

@@ -81,7 +81,12 @@ def lint_signatures(signatures: Iterable[Signature], others: Iterable[Signature]
 
 def unknown_ids(signature: Signature, scope: Scope) -> Iterator[str]:
     """Complain about ids that no entry has, and about an entry that names itself."""
-    for key, ids in (("consequence_of", signature.consequence_of), ("suppresses", signature.suppresses)):
+    named = (
+        ("consequence_of", signature.consequence_of),
+        ("suppresses", signature.suppresses),
+        ("undecided_with", signature.undecided_with),
+    )
+    for key, ids in named:
         for name in ids:
             if name not in scope.by_id:
                 yield f"{key} names {name}, which does not exist"
@@ -98,6 +103,19 @@ def circles(signature: Signature, scope: Scope) -> Iterator[str]:
             other = scope.by_id.get(name)
             if other and other.id != signature.id and signature.id in getattr(other, key):
                 yield f"{key} goes in a circle with {name}"
+
+
+def rivals(signature: Signature, scope: Scope) -> Iterator[str]:
+    """Complain about two causes between which the log does not decide and that cannot both be shown."""
+    for name in signature.undecided_with:
+        other = scope.by_id.get(name)
+        if other is None:
+            continue
+        if not other.decided_when:
+            yield f"undecided_with names {name}, which does not say decided_when"
+        explained = name in signature.consequence_of or signature.id in other.consequence_of
+        if explained or name in signature.suppresses or signature.id in other.suppresses:
+            yield f"undecided_with names {name}, and one of the two explains or drops the other"
 
 
 def same_text(signature: Signature, scope: Scope) -> Iterator[str]:
@@ -121,7 +139,11 @@ def _alternatives(signature: Signature) -> set[MatchItem]:
 
 
 def _related(one: Signature, other: Signature) -> bool:
-    return other.id in one.consequence_of + one.suppresses or one.id in other.consequence_of + other.suppresses
+    declared = (
+        (other.id, one.consequence_of + one.suppresses + one.undecided_with),
+        (one.id, other.consequence_of + other.suppresses + other.undecided_with),
+    )
+    return any(name in ids for name, ids in declared)
 
 
 def _conditions(signature: Signature) -> tuple[object, ...]:
@@ -172,6 +194,7 @@ def lengths(signature: Signature, scope: Scope) -> Iterator[str]:
     """Complain about texts that a report cannot show in full; placeholders count as their name or fallback."""
     limits = [("title", signature.title, TITLE_LIMIT), ("cause", signature.cause, CAUSE_LIMIT)]
     limits += [("verify", signature.verify, TEXT_LIMIT), ("wrong_when", signature.wrong_when, TEXT_LIMIT)]
+    limits += [("decide", signature.decide, SUMMARY_LIMIT), ("decided_when", signature.decided_when, SUMMARY_LIMIT)]
     for remedy in signature.remedies:
         limits += [("a remedy's summary", remedy.summary, SUMMARY_LIMIT), (remedy.kind, remedy.value, TEXT_LIMIT)]
     for name, text, limit in limits:
@@ -256,6 +279,7 @@ CHECKS: Mapping[str, Check] = {
     "unfinished": unfinished,
     "unknown-id": unknown_ids,
     "circle": circles,
+    "undecided": rivals,
     "duplicate-pattern": same_text,
     "placeholder": placeholders,
     "unknown-fact": fact_names,

@@ -130,6 +130,12 @@ class Signature:
     """Unknown facts mean that there is no finding."""
     consequence_of: tuple[str, ...] = ()
     suppresses: tuple[str, ...] = ()
+    undecided_with: tuple[str, ...] = ()
+    """Other causes that fit the same log: when one of them is the root cause too, both are shown."""
+    decide: str = ""
+    """The one command that decides between them."""
+    decided_when: str = ""
+    """What it then shows when this one is the cause."""
     remedies: tuple[RemedySpec, ...] = ()
     verify: str = ""
     wrong_when: str = ""
@@ -146,7 +152,7 @@ class Signature:
 
     def texts(self) -> tuple[str, ...]:
         """Return every text that placeholders are filled into."""
-        own = (self.title, self.cause, self.verify, self.wrong_when)
+        own = (self.title, self.cause, self.verify, self.wrong_when, self.decide, self.decided_when)
         of_remedies = (text for remedy in self.remedies for text in (remedy.summary, remedy.value))
         return tuple(text for text in (*own, *of_remedies) if text)
 
@@ -171,6 +177,9 @@ def signature_from_dict(entry: Mapping[str, Any]) -> Signature:
         when_known=_conditions(entry.get("when_known")),
         consequence_of=tuple(entry.get("consequence_of", ())),
         suppresses=tuple(entry.get("suppresses", ())),
+        undecided_with=tuple(entry.get("undecided_with", ())),
+        decide=entry.get("decide", ""),
+        decided_when=entry.get("decided_when", ""),
         remedies=tuple(map(_remedy, entry.get("remedies", ()))),
         verify=entry.get("verify", ""),
         wrong_when=entry.get("wrong_when", ""),

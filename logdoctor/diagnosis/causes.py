@@ -7,7 +7,7 @@ the specific beats the general; earlier beats later.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from logdoctor.database.schema import Kind, Signature
@@ -69,6 +69,8 @@ class Judged:
     explained_by: tuple[str, ...] = ()
     aside: bool = False
     """It belongs to an orderly stop: worth a line, no alarm."""
+    undecided: bool = False
+    """It is one of several root causes, and the log does not decide between them."""
 
     @property
     def severity(self) -> Severity:
@@ -141,12 +143,20 @@ def judge(candidates: Sequence[Candidate], *, failed: bool, stop_line: int = 0) 
         roots = [c for c in roots if c.weight < 2]
     judged = []
     root = roots[0] if roots else None
+    rivals = [other for other in roots[1:] if root is not None and _undecided(root, other)]
     for candidate in kept:
         if candidate.id in aside:
             judged.append(Judged(candidate, Role.NOTICE, aside=True))
+        elif rivals and (candidate is root or candidate in rivals):
+            judged.append(Judged(candidate, Role.ROOT_CAUSE, undecided=True))
         else:
             judged.append(_role(candidate, root, explained[candidate.id]))
-    return sorted(judged, key=_report_order)
+    order = {id(candidate): place for place, candidate in enumerate(roots)}
+    return sorted(judged, key=lambda one: _report_order(one, order))
+
+
+def _undecided(root: Candidate, other: Candidate) -> bool:
+    return other.id in root.signature.undecided_with or root.id in other.signature.undecided_with
 
 
 def _belongs_to_stop(candidate: Candidate, stop_line: int) -> bool:
@@ -172,9 +182,10 @@ def _role(candidate: Candidate, root: Candidate | None, explained_by: tuple[str,
 _ROLE_ORDER = {Role.ROOT_CAUSE: 0, Role.CONTRIBUTING: 1, Role.NOTICE: 2, Role.CONSEQUENCE: 3}
 
 
-def _report_order(judged: Judged) -> tuple[int, int, int, str]:
+def _report_order(judged: Judged, roots: Mapping[int, int]) -> tuple[int, int, int, int, str]:
     candidate = judged.candidate
-    return (_ROLE_ORDER[judged.role], -judged.severity.rank, candidate.line, candidate.id)
+    place = roots.get(id(candidate), 0) if judged.role is Role.ROOT_CAUSE else 0
+    return (_ROLE_ORDER[judged.role], place, -judged.severity.rank, candidate.line, candidate.id)
 
 
 def _without_suppressed(candidates: Sequence[Candidate]) -> list[Candidate]:

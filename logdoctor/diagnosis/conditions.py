@@ -17,7 +17,7 @@ ConditionValue = str | int | float | bool
 Condition = ConditionValue | tuple[ConditionValue, ...]
 
 # Facts that mean "no" when nothing states them, because whoever states them would have printed a line.
-_ABSENT_MEANS_NO = ("boot.", "env.unknown")
+_ABSENT_MEANS_NO = ("boot.", "budget.", "silence.", "env.unknown")
 _VERSION_KEYS = frozenset(
     {"vllm.version", "torch.version", "cuda.version", "gpu.compute_capability", "flashinfer.version", "nccl.version"}
 )
@@ -184,6 +184,7 @@ _KEY_WORDS = {
     "cuda.version": "the CUDA version",
     "torch.version": "the PyTorch version",
     "model.name": "the model",
+    "budget.cause": "what the memory numbers say",
     "model.quantization": "the quantization",
 }
 

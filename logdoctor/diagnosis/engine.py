@@ -16,7 +16,8 @@ from logdoctor.diagnosis.absences import absences
 from logdoctor.diagnosis.causes import Candidate, Judged, judge, weigh
 from logdoctor.diagnosis.failures import FailureLog
 from logdoctor.diagnosis.matching import BootMatcher, Match, Matcher
-from logdoctor.diagnosis.remedies import choose, settle
+from logdoctor.diagnosis.remedies import choose, conflicts_of
+from logdoctor.diagnosis.settling import settle
 from logdoctor.diagnosis.summary import boot_notes, boot_summary
 from logdoctor.diagnosis.templates import as_text, fill
 from logdoctor.diagnosis.unknown import first_failure, unknown_failure
@@ -77,7 +78,7 @@ class BootObserver:
             return None
         reached = verdict.final(happened, judged, milestones)
         findings = self._findings(judged, facts, reached, milestones)
-        summary = boot_summary(reached, findings, facts, milestones)
+        summary = boot_summary(reached, findings, facts, milestones, decide=self._decide(judged, facts))
         return BootDiagnosis(
             index=self.index,
             verdict=reached,
@@ -141,11 +142,21 @@ class BootObserver:
         if dead and (root is None or (root.candidate.weight == 2 and failure is not None)):
             findings = [replace(f, role=Role.CONTRIBUTING) if f.role is Role.ROOT_CAUSE else f for f in findings]
             findings.insert(0, unknown_failure(failure, self._failures, self._facts.phase, self._last))
-        return settle(findings[:MAX_FINDINGS])
+        conflicts = conflicts_of(one.candidate.signature for one in judged)
+        return settle(findings[:MAX_FINDINGS], conflicts)
+
+    def _decide(self, judged: list[Judged], facts: Facts) -> str:
+        """Return the command that decides between several root causes; empty when there are not several."""
+        rivals = [one.candidate for one in judged if one.undecided]
+        texts = (fill(rival.signature.decide, rival.match.captures, facts) for rival in rivals)
+        return next((text for text in texts if text), "")
 
     def _finding(self, judged: Judged, facts: Facts, seen: Mapping[int, str]) -> Finding:
         candidate, signature = judged.candidate, judged.candidate.signature
         match = candidate.match
+        conditional = candidate.conditional
+        if judged.undecided and signature.decided_when:
+            conditional = (*conditional, fill(signature.decided_when, match.captures, facts))
         evidence = _evidence(match, facts, seen)
         return Finding(
             id=signature.id,
@@ -162,7 +173,7 @@ class BootObserver:
             remedies=choose(signature, match.captures, facts),
             verify=fill(signature.verify, match.captures, facts),
             explained_by=judged.explained_by,
-            conditional=candidate.conditional,
+            conditional=conditional,
             references=signature.references,
             fingerprint=fingerprints.of_finding(signature.id, evidence[0].text if evidence else ""),
         )

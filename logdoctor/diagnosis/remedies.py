@@ -7,17 +7,17 @@ variable in what is to be typed is looked up in the version knowledge.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
 
 from logdoctor.database.schema import RemedySpec, Signature
 from logdoctor.diagnosis.conditions import Truth, evaluate, in_words, undecided, version_in
 from logdoctor.diagnosis.templates import fill, fill_command
 from logdoctor.knowledge.releases import parse_version
 from logdoctor.knowledge.tables import Kind, lookup
-from logdoctor.model import Facts, Finding, Remedy, Role
+from logdoctor.model import Facts, Remedy
 
-_FLAG = re.compile(r"(?<![\w-])(--[a-z][a-z0-9-]*)(?:[ =]([^\s]+))?")
+FLAG = re.compile(r"(?<![\w-])(--[a-z][a-z0-9-]*)(?:[ =]([^\s]+))?")
+"""A flag with its value in a command."""
 _VARIABLE = re.compile(r"\b(VLLM_[A-Z0-9_]+)(?:=(\S*))?")
 
 
@@ -66,7 +66,7 @@ def exists_in(command: str, version: str) -> bool:
     """Return False when a vLLM flag or variable of the command is known to be missing in the version."""
     if not version:
         return True
-    for flag, _ in _FLAG.findall(command):
+    for flag, _ in FLAG.findall(command):
         if _missing(Kind.FLAG, flag, version):
             return False
     return not any(_missing(Kind.ENV, name, version) for name, _ in _VARIABLE.findall(command))
@@ -80,7 +80,7 @@ def _missing(kind: Kind, name: str, version: str) -> bool:
 
 def already_set(command: str, facts: Facts) -> bool:
     """Return whether the log shows that this boot already ran with what the command would set."""
-    flags = _FLAG.findall(command)
+    flags = FLAG.findall(command)
     if flags:
         return all(_has_argument(flag, value, facts) for flag, value in flags)
     variables = re.findall(r"\b([A-Z][A-Z0-9_]+)=(\S*)", command)
@@ -105,39 +105,24 @@ def _version(facts: Facts) -> str:
     return str(fact.value) if fact else ""
 
 
-def settle(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Take away from later findings the remedies that repeat or fight one of an earlier finding.
-
-    The findings come in the order of the report, the root cause first: what helps it stands, and a lesser finding
-    may not advise against it.
-    """
-    settled: list[Finding] = []
-    touched: dict[str, str] = {}
-    for finding in findings:
-        if finding.role is Role.CONSEQUENCE:
-            # What to do about a consequence is to mend its cause.
-            settled.append(replace(finding, remedies=()))
-            continue
-        kept = [r for r in finding.remedies if not _fights(r, touched)]
-        for remedy in kept:
-            for name in targets(remedy):
-                touched.setdefault(name, _touch(remedy))
-        settled.append(replace(finding, remedies=tuple(kept)))
-    return tuple(settled)
+def conflicts_of(signatures: Iterable[Signature]) -> Callable[[Remedy], tuple[str, ...]]:
+    """Return a look-up of what the entries say a worded remedy does not go together with."""
+    stated = {
+        (signature.id, spec.kind, spec.value): spec.conflicts_with
+        for signature in signatures
+        for spec in signature.remedies
+        if spec.conflicts_with
+    }
+    return lambda remedy: next(
+        (
+            names
+            for (finding, kind, value), names in stated.items()
+            if finding == remedy.finding and kind == remedy.kind and _same_shape(value, remedy.command)
+        ),
+        (),
+    )
 
 
-def targets(remedy: Remedy) -> tuple[str, ...]:
-    """Return the flags and variables that a remedy sets or removes."""
-    if remedy.kind not in ("flag", "env", "remove"):
-        return ()
-    flags = [flag.replace("--no-", "--", 1) for flag, _ in _FLAG.findall(remedy.command)]
-    names = re.findall(r"\b([A-Z][A-Z0-9_]{3,})\b", remedy.command) if not flags else []
-    return tuple(dict.fromkeys((*flags, *names)))
-
-
-def _touch(remedy: Remedy) -> str:
-    return "remove" if remedy.kind == "remove" else remedy.command
-
-
-def _fights(remedy: Remedy, touched: Mapping[str, str]) -> bool:
-    return any(name in touched for name in targets(remedy))
+def _same_shape(value: str, command: str) -> bool:
+    """Whether a command was made from this value: equal up to the first placeholder."""
+    return command.startswith(value.partition("{")[0]) if "{" in value else command == value

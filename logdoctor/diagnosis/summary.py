@@ -20,9 +20,16 @@ _HEADS = {
 }
 
 
-def boot_summary(verdict: Verdict, findings: Sequence[Finding], facts: Facts, milestones: Milestones) -> str:
-    """Return one sentence: how the server stands and, where there is one, the root cause."""
+def boot_summary(
+    verdict: Verdict, findings: Sequence[Finding], facts: Facts, milestones: Milestones, *, decide: str = ""
+) -> str:
+    """Return one sentence: how the server stands and, where there is one, the root cause.
+
+    `decide` is the command that decides between several root causes; each of them then says what it would show.
+    """
     text = _HEADS[verdict]
+    if decide and sum(f.role is Role.ROOT_CAUSE for f in findings) > 1:
+        return f"{text}; this decides: {decide}"
     root = next((f for f in findings if f.role is Role.ROOT_CAUSE), None)
     if root is not None:
         text += f": {root.title}"

@@ -57,6 +57,9 @@ FULL = """\
       not_when: {model.hybrid: true}
       conflicts_with: ["--enforce-eager"]
     - summary: Think again
+  undecided_with: [another-cause]
+  decide: nvidia-smi
+  decided_when: it lists a process
   verify: The next start prints it
   wrong_when: Never
   confidence: likely
@@ -93,6 +96,8 @@ def test_an_entry_becomes_a_signature() -> None:
     assert made.remedies[0].value == "--max-model-len {need}"
     assert (made.remedies[1].kind, made.remedies[1].value) == ("advice", "")
     assert made.references == ("a/b.py", "12")
+    assert (made.undecided_with, made.decide) == (("another-cause",), "nvidia-smi")
+    assert made.decided_when == "it lists a process"
     assert [example.log for example in made.examples.match] == ["first line\n  second line", "x y"]
     assert made.examples.match[1].facts == {"gpu.count": 2, "gpu.name": "GB10", "env.unknown": ("A", "B")}
     assert "--max-model-len {need}" in made.texts()

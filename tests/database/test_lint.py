@@ -33,6 +33,7 @@ def test_an_issue_names_file_line_and_id() -> None:
     [
         ({"consequence_of": ("gone",)}, "unknown-id", "consequence_of names gone, which does not exist"),
         ({"suppresses": ("kv-too-small",)}, "unknown-id", "names the entry itself"),
+        ({"undecided_with": ("gone",)}, "unknown-id", "undecided_with names gone, which does not exist"),
         ({"title": "Needs {needed}"}, "placeholder", "{needed} is neither a capture nor a fact"),
         ({"cause": "On {gpu.nam} there is too little memory for it."}, "placeholder", "did you mean gpu.name?"),
         ({"verify": "It says {need }"}, "placeholder", "{need } looks like a placeholder"),
@@ -244,3 +245,20 @@ def test_a_directory_reports_schema_and_checks_together(tmp_path: Path) -> None:
     assert ("a.yaml", 1, "unknown-id") in rules
     assert ("a.yaml", 1, "examples") in rules
     assert ("b.yaml", 1, "schema") in rules
+
+
+def test_two_rivals_must_both_say_what_decides() -> None:
+    first = signature(undecided_with=("other",), decide="nvidia-smi", decided_when="it lists a process")
+    other = signature(id="other", match=any_of("another text of eight letters"))
+    assert ("undecided", "kv-too-small: undecided_with names other, which does not say decided_when") in found(
+        first, other
+    )
+    assert found(first, signature(id="other", match=other.match, decided_when="it lists none")) == []
+
+
+def test_rivals_do_not_explain_each_other() -> None:
+    first = signature(undecided_with=("other",), decide="nvidia-smi", decided_when="it lists a process")
+    other = signature(
+        id="other", match=any_of("another text of eight letters"), decided_when="x", suppresses=(first.id,)
+    )
+    assert any(rule == "undecided" and "explains or drops" in what for rule, what in found(first, other))
