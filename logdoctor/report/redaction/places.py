@@ -97,9 +97,10 @@ _PROMPT_SIGN = Pattern(
 _NAMED = Pattern(
     r"(?<![A-Za-z0-9])(?i:(?:\w{0,30}_)?(?:host_?name|node_?name|master_addr(?:ess)?|master_host|head_node|fqdn)"
     r"|node_host|host)"
-    r"(?:\\*[\"'])?(?:\s?=\s?|:\s?(?=\\*[\"'])|:\s|\s)(?:\\*[\"'])?(?P<host>[A-Za-z0-9][\w-]{0,62}"
+    r"(?:\\*[\"'])?(?:\s?=\s?|:\s?(?=\\*[\"'])|\s{0,12}:\s{1,12}|\s)(?:\\*[\"'])?(?P<host>[A-Za-z0-9][\w-]{0,62}"
     r"(?:\.[\w-]{1,62}){0,8})(?![\w(\[/-]|\.\w)"
 )
+_KUBERNETES = Pattern(r"^\s*Node:\s{1,24}(?P<host>[A-Za-z0-9][\w.-]{0,80})(?=/|\s*$)", re.MULTILINE)
 _URL = Pattern(
     r"(?i)(?<![a-z0-9])(?:https?|wss?|tcp|udp|grpcs?|rediss?|postgres(?:ql)?|mysql|mongodb(?:\+srv)?|amqps?|ray"
     r"|nats|ldaps?|ssh|s?ftp|kafka|git|oci|docker)"
@@ -152,7 +153,7 @@ def find_hosts(text: str, lower: str) -> Iterator[Span]:
     if "]:" in text:
         patterns.append(_PEER)
     if "host" in lower or "node" in lower or "master" in lower or "fqdn" in lower:
-        patterns.append(_NAMED)
+        patterns += [_NAMED, _KUBERNETES]
     if "//" in text or "\\/" in text:
         patterns.append(_URL)
     if "@" in text:
@@ -180,7 +181,7 @@ def _pods(text: str) -> Iterator[Span]:
 
 def _is_host(match: re.Match[str], group: str, pattern: Pattern) -> bool:
     host = match[group]
-    if pattern in (_NCCL, _JOURNAL, _PROMPT_SIGN):  # always a host, whatever it is called
+    if pattern in (_NCCL, _JOURNAL, _PROMPT_SIGN, _KUBERNETES):  # always a host, whatever it is called
         return host != "localhost" and (
             pattern is not _NCCL or not re.fullmatch(r"[\d.:]+|\w+\.(?:py|cc|cpp|cu|h)", host)
         )

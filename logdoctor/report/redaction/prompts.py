@@ -12,9 +12,9 @@ from .values import closing_quote
 # `Received request X: prompt: '…', params: …, prompt_token_ids: […]`, `Generated response X: output: '…'`, and the
 # dataclass reprs of dumps: `prompt='…'`. The text is a repr: one line, its own quotes escaped.
 _TEXT = Pattern(
-    r"(?<![A-Za-z_])(?:prompt|negative_prompt|decoder_prompt|encoder_prompt|output|output_text|response_text"
-    r"|generated_text|delta_text|reasoning(?:_content)?"
-    r"|user_prompt|system_prompt|chat_template|bad_words|stop|suffix)(?P<key>\\*[\"'])?(?P<sep>: |=|:)"
+    r"(?<![A-Za-z_])(?:(?:negative_|decoder_|encoder_|user_|system_)?prompt|output(?![\"']?=)|(?:output|response|generated|delta)_text"
+    r"|reasoning(?:_content)?|index=\d{1,3}, text|chat_template|bad_words|stop|suffix(?![\"']?\W{1,4}[._]))"
+    r"(?P<key>\\*[\"'])?(?P<sep>: |=|:)"
     r"(?P<list>\[\s*)?(?P<quote>\\*[\"'])"
 )
 # `{"role": "user", "content": "…"}` of request bodies, and of pydantic's input_value
@@ -33,6 +33,9 @@ _ID_LIST = Pattern(r"[\d\s,\-\]\[]*(?:\.\.\.[\d\s,\-\]\[]*)?")
 _SCHEMA = Pattern(
     r"(?<![A-Za-z_])(?:GuidedDecodingParams|StructuredOutputsParams)\((?=(?:json|regex|choice|grammar)=[^N])"
 )
+# Draft tokens of speculative decoding, and pictures and sounds sent along
+_DRAFT = Pattern(r"spec_decode_tokens=\{(?=[^}\n])([^}\n]*)")
+_DATA = Pattern(r"data:[\w/+.-]{3,60};base64,([A-Za-z0-9+/=\\]{4,})")
 _BRACKET = Pattern(r"[()]")
 _MORE = Pattern(r"\s{0,40},\s{0,40}(\\{0,15}[\"'])")
 _TEMPLATE = Pattern(r"[Uu]sing supplied chat template:[ \t]*\n?")
@@ -41,7 +44,7 @@ _LOG_LINE = Pattern(
 )
 
 
-_WORDS = ("prompt", "output", "stop=", "bad_words", "reasoning", "chat_template", "_text", "suffix")
+_WORDS = ("prompt", "output", "stop", "bad_words", "reasoning", "chat_template", "_text", ", text", "suffix")
 
 
 def find_prompts(text: str, lower: str) -> Iterator[Span]:
@@ -52,6 +55,10 @@ def find_prompts(text: str, lower: str) -> Iterator[Span]:
         yield from _each(_CONTENT, text, _quoted)
     if "_id" in lower or "prompt_tokens" in lower:
         yield from _each(_IDS, text, _ids)
+    if "spec_decode_tokens=" in lower:
+        yield from _each(_DRAFT, text, lambda _, match: iter([Span(*match.span(1), "token-ids")]))
+    if ";base64," in lower:
+        yield from _each(_DATA, text, lambda _, match: iter([Span(*match.span(1), "prompt")]))
     if "params(" in lower:
         yield from _each(_SCHEMA, text, _schema)
     if "chat template:" in lower:
