@@ -11,7 +11,7 @@ from logdoctor.knowledge.tables import Kind as Table
 from logdoctor.knowledge.tables import canonical, lookup
 from logdoctor.knowledge.values import canonical_value, value_exists
 from logdoctor.launch import edits
-from logdoctor.launch.command import LaunchCommand, Layout, split_image
+from logdoctor.launch.command import LaunchCommand, split_image
 from logdoctor.launch.edits import Edit
 from logdoctor.launch.errors import NotEditable
 from logdoctor.launch.flags import Arguments, Use, flag_words, is_switch, read_arguments
@@ -96,7 +96,7 @@ def _set_flags(launch: LaunchCommand, command: str, removals: Sequence[Remedy], 
         if not name.startswith("-"):
             raise NotEditable("it names no flag")
         use = _last_use(arguments, name)
-        switch = is_switch(canonical(Table.FLAG, name))
+        switch = is_switch(name)
         if use is None and value is None and not switch:
             moved = _moved(launch, arguments, name, removals, facts)
             changed.extend(moved)
@@ -251,26 +251,17 @@ def _remove_flag(launch: LaunchCommand, arguments: Arguments, name: str, value: 
 
 def _model_first(launch: LaunchCommand, arguments: Arguments, uses: Sequence[Use]) -> list[Edit]:
     """Make the value of --model the first positional argument, where `vllm serve` wants it."""
-    use = uses[-1]
     if arguments.positional:
         return _merged([e for one in uses for e in edits.delete_words(launch.text, launch.argv, one.first, one.last)])
-    if use.first == 0 and not use.joined and use.last == 1:
-        return edits.delete_words(launch.text, launch.argv, 0, 0)
+    use, head = uses[-1], launch.argv[0]
     if use.value is None or not use.known:
         raise NotEditable("the model is known only where the launch runs; put it right behind serve")
-    head = launch.argv[0]
-    if head.layout is Layout.BLOCK:
-        lead = launch.text[edits.line_start(launch.text, head.start) : head.start]
-        first = Edit(edits.line_start(launch.text, head.start), edits.line_start(launch.text, head.start), "")
-        item = f"{lead}{edits.written(head, use.value)}\n"
-        first = Edit(first.start, first.start, item)
-    else:
-        between = ", " if head.layout is Layout.FLOW else " "
-        first = Edit(head.start, head.start, edits.written(head, use.value) + between)
-    removed = edits.delete_words(launch.text, launch.argv, use.first, use.last)
     if use.first == 0:
-        return [Edit(first.start, removed[0].end, first.text)] if not removed[1:] else _merged([first, *removed])
-    return [first, *removed]
+        if use.joined:
+            return edits.replace_word(head, use.value)
+        return edits.delete_words(launch.text, launch.argv, 0, 0)
+    removed = edits.delete_words(launch.text, launch.argv, use.first, use.last)
+    return [edits.insert_before(launch.text, head, use.value), *removed]
 
 
 def _remove_words(launch: LaunchCommand, arguments: Arguments, words: Sequence[str]) -> list[Edit]:
@@ -280,7 +271,7 @@ def _remove_words(launch: LaunchCommand, arguments: Arguments, words: Sequence[s
         return edits.delete_words(launch.text, launch.repeated, 0, len(launch.repeated) - 1)
     changed: list[Edit] = []
     for word in words:
-        places = [at for at in arguments.positional[1 if launch.program != API_SERVER else 0 :]]
+        places = arguments.positional[1 if launch.program != API_SERVER else 0 :]
         place = next((at for at in places if launch.argv[at].value == word), None)
         if place is not None:
             changed.extend(edits.delete_words(launch.text, launch.argv, place, place))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from logdoctor.launch.command import Option, Variable, Word
+from logdoctor.launch.edits import shell_cut
 
 _SWITCHES = frozenset(
     [
@@ -36,7 +37,7 @@ class RunOptions:
     """Position of the last word that sets a variable, or -1."""
 
 
-def read_options(words: Sequence[Word], first: int) -> RunOptions:
+def read_options(text: str, words: Sequence[Word], first: int) -> RunOptions:
     """Read the options that begin at a position (behind `run`)."""
     options: list[Option] = []
     variables: list[Variable] = []
@@ -47,7 +48,7 @@ def read_options(words: Sequence[Word], first: int) -> RunOptions:
         if value is None and name not in _SWITCHES and not _is_bundle(words[at].value):
             value = words[at + 1].value if at + 1 < len(words) else ""
             taken = 2
-        cut = _cut(words, at, min(at + taken, len(words)) - 1)
+        cut = shell_cut(text, words[at], words[min(at + taken, len(words)) - 1])
         options.append(Option(name, value if value is not None else "", cut))
         if name == "--env" and value:
             place = words[min(at + taken, len(words)) - 1]
@@ -81,12 +82,6 @@ def _split(word: str) -> tuple[str, str | None, str]:
             prefix = word[: position + 1] + ("=" if rest.startswith("=") else "")
             return name, rest.removeprefix("=") if rest else None, prefix if rest else ""
     return name, None, ""
-
-
-def _cut(words: Sequence[Word], first: int, last: int) -> tuple[int, int]:
-    if words[first].before >= 0:
-        return words[first].before, words[last].end
-    return words[first].start, words[last].end
 
 
 def _variable(place: Word, value: str, joined: str, cut: tuple[int, int]) -> Variable:

@@ -34,10 +34,11 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     """Return the text with all changes made; they must not overlap."""
     parts: list[str] = []
     at = 0
+    line_ends = "\r\n" if "\r\n" in text else "\n"
     for edit in sorted(edits, key=lambda one: (one.start, one.end)):
         if edit.start < at:
             raise NotEditable("two changes would be written at the same place")
-        parts += (text[at : edit.start], edit.text)
+        parts += (text[at : edit.start], re.sub(r"\r?\n", line_ends, edit.text))
         at = edit.end
     return "".join(parts) + text[at:]
 
@@ -108,12 +109,33 @@ def _delete_row(text: str, row: Sequence[Word]) -> list[Edit]:
             _lead(text, word)
         return [Edit(line_start(text, word.start), after_line(text, word.end)) for word in row]
     if head.layout is Layout.FLOW:
-        if tail.after >= 0:
-            return [Edit(head.start, tail.after)]
-        return [Edit(head.before if head.before >= 0 else head.start, tail.end)]
-    if head.before >= 0:
-        return [Edit(head.before, tail.end)]
-    return [Edit(head.start, tail.after if tail.after >= 0 else tail.end)]
+        return [_delete_items(text, head, tail)]
+    return [Edit(*shell_cut(text, head, tail))]
+
+
+def shell_cut(text: str, head: Word, tail: Word) -> Span:
+    """Return what removes words of a command: with the blank before them, or behind them where they begin a line."""
+    before = text[head.before : head.start] if 0 <= head.before <= head.start else ""
+    behind = text[tail.end : tail.after] if tail.after >= tail.end else ""
+    if head.before < 0 or ("\n" in before and behind and "\n" not in behind):
+        return head.start, tail.after if behind else tail.end
+    # A comment before them belongs to the word that stands there.
+    return (head.before + before.rindex("\n") if "#" in before else head.before), tail.end
+
+
+def _delete_items(text: str, head: Word, tail: Word) -> Edit:
+    """Remove items of a list in brackets with one comma; comments that stand between items stay."""
+    if tail.after >= 0:
+        if "#" not in text[tail.end : tail.after]:
+            return Edit(head.start, tail.after)
+        comma = text.index(",", tail.end) + 1
+        start = head.start
+        if not text[comma : text.find("\n", comma)].strip():
+            start = len(text[:start].rstrip(" \t"))
+        return Edit(start, comma)
+    if head.before >= 0 and "#" not in text[head.before : head.start]:
+        return Edit(head.before, tail.end)
+    return Edit(head.start, tail.end)
 
 
 def _lead(text: str, word: Word) -> str:
@@ -129,23 +151,34 @@ def insert_words(text: str, behind: Word, rows: Sequence[Sequence[str]], neighbo
     if behind.layout is Layout.BLOCK:
         lead = _lead(text, behind)
         at = after_line(text, behind.end)
-        items = "".join(f"{lead}{yaml_text(word, _style(behind))}\n" for row in rows for word in row)
+        items = "".join(f"{lead}{yaml_text(word, _style(neighbours))}\n" for row in rows for word in row)
         missing = "" if text[at - 1 : at] == "\n" else "\n"
         return [Edit(at, at, missing + (items[:-1] if missing else items))]
     if behind.layout is Layout.FLOW:
         comma = _comma(text, neighbours)
-        items = "".join(
-            f"{comma}{yaml_text(word, _style(behind), flow=True)}" for row in rows for word in row
-        )  # fmt: skip
+        quoting = _style(neighbours)
+        items = "".join(f"{comma}{yaml_text(word, quoting, flow=True)}" for row in rows for word in row)
         return [Edit(behind.end, behind.end, items)]
     gap = _gap(text, neighbours)
     parts = [gap + encode(" ".join(shell_word(word) for word in row), behind.quoting) for row in rows]
     return [Edit(behind.end, behind.end, "".join(parts))]
 
 
-def _style(word: Word) -> Quoting | None:
-    quoting = word.quoting[0] if word.quoting else None
-    return None if quoting is Quoting.YAML_PLAIN else quoting
+def insert_before(text: str, word: Word, value: str) -> Edit:
+    """Write a word in front of the first word of a list."""
+    if word.layout is Layout.BLOCK:
+        at = line_start(text, word.start)
+        return Edit(at, at, f"{_lead(text, word)}{yaml_text(value, _style([word]))}\n")
+    if word.layout is Layout.FLOW:
+        return Edit(word.start, word.start, f"{yaml_text(value, _style([word]), flow=True)}, ")
+    return Edit(word.start, word.start, encode(shell_word(value), word.quoting) + " ")
+
+
+def _style(words: Sequence[Word]) -> Quoting | None:
+    """Return the quotes that every item of a list has, or None."""
+    styles = {word.quoting[0] for word in words if word.layout is not Layout.SHELL and word.quoting}
+    only = styles.pop() if len(styles) == 1 else None
+    return None if only is Quoting.YAML_PLAIN else only
 
 
 def _comma(text: str, words: Sequence[Word]) -> str:

@@ -81,8 +81,11 @@ class Arguments:
 
 def is_switch(name: str) -> bool | None:
     """Tell whether a flag takes no value; None for a flag that no release has."""
-    record = record_of(Kind.FLAG, name)
-    return bool(record.get("bool")) if record is not None else None
+    flag = read_flag(name)
+    record = record_of(Kind.FLAG, canonical(Kind.FLAG, flag.name))
+    if flag.nested:
+        return False
+    return bool(record.get("bool")) if record is not None else (True if flag.negated else None)
 
 
 def read_arguments(argv: Sequence[Word], program: str = "") -> Arguments:
@@ -187,7 +190,7 @@ def flag_words(command: str) -> Iterator[tuple[str, str | None]]:
         name, equals, value = words[at].partition("=")
         given: str | None = value if equals else None
         follows = at + 1 < len(words) and not _is_flag(words[at + 1])
-        if given is None and follows and is_switch(canonical(Kind.FLAG, name)) is not True:
+        if given is None and follows and is_switch(name) is not True:
             at += 1
             given = words[at]
         yield name, given

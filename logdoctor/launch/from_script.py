@@ -64,7 +64,7 @@ def _serve(text: str, call: Call) -> LaunchCommand:
 
 def _docker(text: str, call: Call) -> LaunchCommand | None:
     words = call.plain
-    run = read_options(words, call.program.first + 1)
+    run = read_options(text, words, call.program.first + 1)
     image = run.last + 1
     if image >= len(words):
         return None

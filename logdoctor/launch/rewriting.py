@@ -25,7 +25,8 @@ from logdoctor.model import Facts, Remedy
 APPLIED_KINDS = ("flag", "env", "remove", "image")
 
 _TO_FILL_IN = re.compile(
-    r"<[^<>]*>|\.\.\.|…|\{[A-Za-z_.|]+\}|(?:=|//|[ /])(?:KEY|TOKEN|MIRROR|NAME|MODEL|PATH|FILE|DIR|HOST|PORT|N)\b|CLASS_OF"
+    r"<[^<>]*>|\.\.\.|…|\{[A-Za-z_.|]+\}|CLASS_OF|/models/template\.jinja|/certs/ca\.pem"
+    r"|(?:=|//|[ /])(?:KEY|TOKEN|MIRROR|NAME|MODEL|PATH|FILE|DIR|HOST|PORT|N)\b"
 )
 """What stands in a command for something that only the reader knows."""
 _MORE_WORDS = frozenset({"CUDA_LAUNCH_BLOCKING", "VLLM_LOGGING_LEVEL", "NCCL_DEBUG", "VLLM_TRACE_FUNCTION"})
@@ -78,8 +79,11 @@ def apply(launch_text: str, remedies: Sequence[Remedy], facts: Facts, *, source:
 def apply_to(launch: LaunchCommand, remedies: Sequence[Remedy], facts: Facts, *, source: str = "") -> Rewritten:
     """Apply remedies to a launch that was read; its `text` is what is changed."""
     session = _Session(launch, remedies, facts)
-    for position, remedy in enumerate(remedies):
-        session.consider(position, remedy)
+    # What is set first finds the values and places of what is removed after.
+    for removing in (False, True):
+        for position, remedy in enumerate(remedies):
+            if (remedy.kind == "remove") is removing:
+                session.consider(position, remedy)
     return Rewritten(
         original=launch.text,
         corrected=session.launch.text,
@@ -150,9 +154,8 @@ def _refusal(remedy: Remedy) -> str:
     if remedy.kind not in APPLIED_KINDS:
         return "it is nothing that the launch says" if remedy.command else "it is advice"
     if remedy.condition:
-        return f"it holds only {remedy.condition}" if remedy.condition.startswith(("if", "unless", "with")) else (
-            remedy.condition
-        )  # fmt: skip
+        bound = remedy.condition.startswith(("if ", "unless ", "with "))
+        return f"it holds only {remedy.condition}" if bound else remedy.condition
     if _TO_FILL_IN.search(remedy.command):
         return "a value is to be filled in"
     named = assignment(remedy.command)

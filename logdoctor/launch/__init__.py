@@ -1,0 +1,39 @@
+"""Read and rewrite launches: shell scripts, compose files, Kubernetes manifests, `docker inspect`.
+
+read_launch(text) -> LaunchCommand        what is started, with the place of every word
+facts(launch), check_facts(launch, …)     what it states; what a release would refuse of it
+apply(text, remedies, facts) -> Rewritten the same launch with remedies applied
+rebuild(facts) -> LaunchCommand           the command from a log's arguments
+container_input(name) -> ContainerInput   log and description of a container
+read_nvidia_smi(text) -> facts            the GPUs of a machine
+
+Nothing here runs what it reads; only `container_input` starts a program, and that is docker or podman.
+"""
+
+from logdoctor.launch.command import Kind, LaunchCommand
+from logdoctor.launch.docker_logs import ContainerInput, container_input
+from logdoctor.launch.errors import ContainerError, LaunchError, NotEditable
+from logdoctor.launch.facts import check_facts, facts
+from logdoctor.launch.nvidia_smi import read_nvidia_smi
+from logdoctor.launch.reading import read_launch
+from logdoctor.launch.rebuild import rebuild
+from logdoctor.launch.rewriting import Rewritten, Skipped, apply, apply_to
+
+__all__ = [
+    "ContainerError",
+    "ContainerInput",
+    "Kind",
+    "LaunchCommand",
+    "LaunchError",
+    "NotEditable",
+    "Rewritten",
+    "Skipped",
+    "apply",
+    "apply_to",
+    "check_facts",
+    "container_input",
+    "facts",
+    "read_launch",
+    "read_nvidia_smi",
+    "rebuild",
+]
