@@ -98,7 +98,9 @@ def _judge(text: str, start: int, end: int) -> Iterator[Span]:
 
 def _extents(text: str, start: int, end: int, name: str, flag: bool) -> Iterator[tuple[int, int]]:
     after = _AFTER_NAME.match(text, end)
-    if after:
+    if text[max(0, start - 2) : start] == "${":
+        yield from read_value(text, start - 2)
+    elif after:
         yield from _assigned(text, start, after, name, flag)
     elif flag and (gap := _FLAG_GAP.match(text, end)):
         yield from _flag_values(text, gap.end(), name, gap.group())

@@ -187,7 +187,7 @@ def _is_host(match: re.Match[str], group: str, pattern: Pattern) -> bool:
         )
     if pattern is _URL and _SITE.fullmatch(host) and match.string[match.end(group) : match.end(group) + 1] != ":":
         return False
-    if _NOT_A_HOST.fullmatch(host) or re.fullmatch(r"[\d.]+|[\d.]+\w+", host) or _PUBLIC.fullmatch(host):
+    if _NOT_A_HOST.fullmatch(host) or re.fullmatch(r"[\d.]+|\d+(?:\.\w+)+", host) or _PUBLIC.fullmatch(host):
         return False
     if pattern is _INSIDE:
         certain = host.lower().endswith((".svc", ".lan", ".corp", ".intranet", ".localdomain", "cluster.local"))

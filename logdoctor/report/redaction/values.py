@@ -89,6 +89,7 @@ def _ragged_end(text: str, line_end: int) -> int:
     )
 
 
+_VARIABLE = Pattern(r"\$\{\w{1,80}(?::?[-=+?])?([^}\s]{0,400})\}")
 _LONGEST = 4000  # characters of a list of secrets
 
 
@@ -144,6 +145,9 @@ def _strings(text: str, position: int) -> Iterator[tuple[int, int]]:
 def _bare(text: str, position: int, code: bool) -> Iterator[tuple[int, int]]:
     if scheme := _SCHEME.match(text, position):
         position = scheme.end()
+    if variable := _VARIABLE.match(text, position):  # `${NAME:-default}`: the default alone can be secret
+        yield from _trim(text, *variable.span(1))
+        return
     stop = _BARE_STOP.search(text, position)
     end = stop.start() if stop else len(text)
     while end > position and text[end - 1] == "\\":
