@@ -43,14 +43,14 @@ class Redactor:
 
     def learn(self, *texts: str) -> None:
         """Take note of the secrets in `texts`, and of the placeholders that stand in them already."""
-        for text in texts:
+        new = [text for text in dict.fromkeys(texts) if text not in self._found]
+        for text in new:
             self._reserve(text)
-        keywords = keywords_in(lower_case("\n".join(texts)))
-        for text in texts:
-            if text not in self._found:
-                self._found[text] = find(text, keep_hosts=self.keep_hosts, keywords=keywords)
-                for span in self._found[text]:
-                    self._placeholder(span, text)
+        keywords = keywords_in(lower_case("\n".join(new)))
+        for text in new:
+            self._found[text] = find(text, keep_hosts=self.keep_hosts, keywords=keywords)
+            for span in self._found[text]:
+                self._placeholder(span, text)
 
     def text(self, text: str) -> str:
         """Return `text` with every secret replaced."""
