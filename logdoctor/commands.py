@@ -91,12 +91,12 @@ def _format(request: Request) -> str:
     return "text" if request.format == "terminal" and request.plain else request.format
 
 
-def open_database(extra_dirs: Iterable[Path], ignore_broken: bool) -> Database:
-    """Load the database; its complaints become the message of a `CommandFailed`."""
+def open_database(extra_dirs: Iterable[Path], ignore_broken: bool, *, examples: bool = False) -> Database:
+    """Load the database, with the examples in it or without; complaints become the message of a `CommandFailed`."""
     from logdoctor.database import DatabaseError, load_database
 
     try:
-        return load_database(extra_dirs, ignore_broken)
+        return load_database(extra_dirs, ignore_broken, examples=examples)
     except DatabaseError as error:
         raise CommandFailed(str(error)) from error
 
@@ -144,13 +144,13 @@ def explain_signature(query: str, format_: str, signature_dirs: tuple[Path, ...]
     """Return the page of the signature that is meant by an id, its beginning, or a pasted log line."""
     from logdoctor.database.explain import explain, find, to_dict, to_markdown, to_text
 
-    database = open_database(signature_dirs, ignore_broken)
+    database = open_database(signature_dirs, ignore_broken, examples=True)
 
     def match_line(text: str) -> list[str]:
         from logdoctor.diagnosis.examples import matching_ids
         from logdoctor.diagnosis.matching import Matcher
 
-        found = matching_ids(text, Matcher(database.signatures), {})
+        found = matching_ids(text, Matcher(database), {})
         return [signature.id for signature in database.signatures if signature.match and signature.id in found]
 
     found = find(database, query, match_line)
@@ -172,7 +172,7 @@ def explain_signature(query: str, format_: str, signature_dirs: tuple[Path, ...]
 
 def list_signatures(format_: str, signature_dirs: tuple[Path, ...], ignore_broken: bool) -> str:
     """Return all signatures in force, one a line or as one JSON array."""
-    database = open_database(signature_dirs, ignore_broken)
+    database = open_database(signature_dirs, ignore_broken, examples=True)
     if format_ == "json":
         from logdoctor.database.explain import explain, to_dict
 
@@ -198,7 +198,7 @@ def check_examples(directories: tuple[Path, ...]) -> tuple[str, bool]:
     """Run all examples; return the failing ones and whether there are none."""
     from logdoctor.diagnosis.examples import example_faults
 
-    database = open_database(directories, ignore_broken=False)
+    database = open_database(directories, ignore_broken=False, examples=True)
     faults = [str(fault) for fault in example_faults(database)]
     count = sum(len(s.examples.match) + len(s.examples.no_match) for s in database.signatures)
     return "\n".join([*faults, f"{count} examples, {len(faults)} wrong"]), not faults

@@ -11,10 +11,10 @@ import re
 _BY_PREFIX = {
     "": "platform args env load_format",
     "vllm": "version engine runner entrypoint",
-    "image": "style release",
+    "image": "style release name",
     "cli": "unrecognized invalid_flag invalid_value",
-    "model": "name architecture served_name quantization dtype max_len hybrid moe multimodal load_seconds",
-    "gpu": "name compute_capability memory_gib count driver",
+    "model": "name architecture served_name quantization dtype max_len hybrid moe multimodal load_seconds family reasoning_parser tool_parser needs_vllm",
+    "gpu": "name compute_capability memory_gib count driver memory_gb unified used_gib",
     "torch": "version",
     "cuda": "version driver_version",
     "flashinfer": "version",
@@ -33,7 +33,9 @@ _BY_PREFIX = {
     "precisions concurrency_agrees",
     "budget.suggest": "gpu_memory_utilization max_model_len max_num_seqs max_num_batched_tokens kv_cache_memory "
     "tensor_parallel_size precision",
-    "container": "exit_code oom_killed",
+    "parser": "reasoning_of_another tool_of_another",
+    "launch": "kind repeated stray glued model_option model_twice port_mismatch gpus_missing batched_tokens_below_seqs cards weights_gb weights_fit weights_precision",
+    "container": "exit_code oom_killed restarts gpus shm_gib ipc_host network_host hub_cache_kept",
     "weights": "gib seconds shards_total shards_done seconds_per_shard checkpoint_gib elapsed_seconds",
     "graphs": "seconds gib done total elapsed_seconds",
     "compile": "seconds",
@@ -41,13 +43,25 @@ _BY_PREFIX = {
     "start": "seconds",
     "parallel": "tensor pipeline data world_size",
     "scheduler": "max_num_batched_tokens max_num_seqs async",
-    "server": "address requests_ok requests_error requests_5xx",
+    "server": "address requests_ok requests_error requests_5xx published_port",
     "serving": "prompt_tokens_per_second tokens_per_second running waiting preemptions kv_cache_usage_percent "
     "prefix_cache_hit_percent tokens_per_second_peak running_peak waiting_peak preemptions_peak "
     "kv_cache_usage_percent_peak",
     "silence": "kind phase since last_text seconds remaining remaining_seconds normal",
     "prompt": "tokens",
     "host": "name",
+    "probe": "address level reachable unreachable_reason unreachable_detail redirect unauthorized key_sent health_status "
+    "health_seconds health_after died models_status models served_name root max_model_len model_asked model_unknown "
+    "version version_agrees served_name_agrees max_model_len_agrees log_disagrees wedged wedged_seconds wedged_running "
+    "wedged_waiting stream_agrees stream_difference tool_call tool_call_stream tool_call_error ttft_seconds "
+    "tokens_per_second",
+    "probe.metrics": "running waiting kv_usage preemptions tokens_per_second",
+    "probe.answer": "ok status error timed_out closed no_chat content_empty finish_reason reasoning_field "
+    "think_in_content garbled right text tokens reasoning_tokens max_tokens tokens_needed",
+    "probe.completion": "ok status error timed_out empty garbled right text",
+    "probe.load": "requests failed empty garbled wrong differs damaged at steady baseline_right tokens_per_second",
+    "probe.context": "tokens status ok error timed_out running waiting ttft_seconds",
+    "probe.ollama": "address reachable count models memory_gib model_1 model_2 model_3 model_4",
     "boot": "verdict ready failed phase excerpt stderr_missing only_cascade silent_death",
 }
 KEYS = frozenset(f"{prefix}.{name}".lstrip(".") for prefix, names in _BY_PREFIX.items() for name in names.split())

@@ -7,18 +7,18 @@ Two steps, so that the first can be stored: YAML to checked plain dictionaries (
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from logdoctor.database.entries import MAX_FILE_BYTES, read_entries
+from logdoctor.database.cache import cached, key_of
+from logdoctor.database.compact import FORMAT, Row, dump_rows, load_rows, make_full_row, make_row, row_of
 from logdoctor.database.issues import Issue
-from logdoctor.database.schema import Signature, signature_from_dict
+from logdoctor.database.schema import Signature
 
 ENVIRONMENT_VARIABLE = "LOGDOCTOR_SIGNATURES"
 """Directories of the user's own entries, separated as in PATH."""
@@ -36,16 +36,44 @@ class DatabaseError(Exception):
         super().__init__("\n".join([f"the signature database has {head}:", *map(str, self.issues)]))
 
 
-@dataclass(frozen=True, slots=True)
 class Database:
-    """All signatures in force, in the order of their files."""
+    """All signatures in force, in the order of their files.
 
-    signatures: tuple[Signature, ...]
-    by_id: Mapping[str, Signature]
-    version: str
-    """Number of signatures and a short hash of their content, e.g. `214-9f3c2ab1`."""
-    notes: tuple[str, ...] = ()
-    """Remarks about the user's directories, for stderr."""
+    The rows are there at once; a signature is made from its row when somebody asks for it.
+    """
+
+    def __init__(self, rows: Iterable[Row], version: str, notes: Iterable[str] = ()) -> None:
+        self.rows = tuple(rows)
+        self.version = version
+        """Number of signatures and a short hash of their content, e.g. `214-9f3c2ab1`."""
+        self.notes = tuple(notes)
+        """Remarks about the user's directories, for stderr."""
+        self._made: dict[int, Signature] = {}
+
+    @classmethod
+    def of(cls, signatures: Iterable[Signature], version: str = "") -> Database:
+        """Build a database of signatures that are already there."""
+        made = dict(enumerate(signatures))
+        database = cls(map(row_of, made.values()), version)
+        database._made.update(made)
+        return database
+
+    def signature(self, number: int) -> Signature:
+        """Return the signature of a row."""
+        made = self._made.get(number)
+        if made is None:
+            made = self._made[number] = self.rows[number].signature()
+        return made
+
+    @property
+    def signatures(self) -> tuple[Signature, ...]:
+        """All signatures."""
+        return tuple(self.signature(number) for number in range(len(self.rows)))
+
+    @property
+    def by_id(self) -> Mapping[str, Signature]:
+        """All signatures by their id."""
+        return {signature.id: signature for signature in self.signatures}
 
 
 @dataclass(slots=True)
@@ -61,15 +89,18 @@ def load_database(
     ignore_broken: bool = False,
     *,
     environ: Mapping[str, str] | None = None,
+    examples: bool = False,
 ) -> Database:
     """Load the shipped signatures and lay the user's directories over them.
+
+    With `examples` the entries are read from their YAML and hold their examples; without, the compact form will do.
 
     Order, later over earlier: shipped, the platform's configuration directory, `LOGDOCTOR_SIGNATURES`,
     `extra_dirs`. An entry with a known id takes that id's place, `disabled: true` takes it out. Raises
     `DatabaseError` with every complaint, unless `ignore_broken` turns those about the user's files into notes.
     """
     environ = os.environ if environ is None else environ
-    entries = {entry["id"]: entry for entry in shipped_entries()}
+    rows = {row.id: row for row in (map(make_full_row, shipped_entries()) if examples else shipped_rows())}
     notes: list[str] = []
     issues: list[Issue] = []
     for directory in _user_dirs(extra_dirs, environ):
@@ -77,25 +108,23 @@ def load_database(
         issues += layer.issues
         if not layer.entries and not layer.issues:
             notes.append(f"{directory}: holds no *.yaml file with signatures")
-        notes += _overlay(entries, layer.entries)
+        notes += _overlay(rows, layer.entries, make_full_row if examples else make_row)
     if issues and not ignore_broken:
         raise DatabaseError(issues)
     notes += [f"ignored: {issue}" for issue in issues]
-    return make_database(entries.values(), notes)
+    return Database(rows.values(), rows_version(rows.values()), notes)
 
 
 def make_database(entries: Iterable[Entry], notes: Iterable[str] = ()) -> Database:
     """Build the database from checked dictionaries."""
-    entries = list(entries)
-    signatures = tuple(map(signature_from_dict, entries))
-    return Database(signatures, {entry.id: entry for entry in signatures}, content_version(entries), tuple(notes))
+    rows = [make_full_row(entry) for entry in entries]
+    return Database(rows, rows_version(rows), notes)
 
 
-def content_version(entries: Sequence[Entry]) -> str:
-    """Return the count and a hash of the content; where an entry stands does not count."""
-    content = [{key: value for key, value in entry.items() if key not in ("file", "line")} for entry in entries]
-    canonical = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return f"{len(entries)}-{hashlib.sha256(canonical.encode()).hexdigest()[:8]}"
+def rows_version(rows: Iterable[Row]) -> str:
+    """Return the count and a hash of the content; where an entry stands and its examples do not count."""
+    marks = [row.mark for row in rows]
+    return f"{len(marks)}-{hashlib.sha256(chr(10).join(marks).encode()).hexdigest()[:8]}"
 
 
 # --- the shipped directory ------------------------------------------------------------------------------------------
@@ -108,6 +137,37 @@ def shipped_directory() -> Path:
         if candidate.is_dir():
             return candidate
     raise DatabaseError([Issue("signatures", 0, "the shipped signatures are not there; install logdoctor again")])
+
+
+def shipped_rows() -> list[Row]:
+    """Return the rows of the shipped files: from the compact form in the wheel, from the cache, or made anew."""
+    directory = shipped_directory()
+    key = source_key(directory)
+    for data in (_built_in(directory, key), None):
+        try:
+            return load_rows(data if data is not None else cached("signatures", key, compact_shipped))
+        except ValueError:
+            continue
+    return load_rows(compact_shipped())
+
+
+def compact_shipped() -> bytes:
+    """Return the compact form of the shipped files."""
+    return dump_rows(map(make_row, shipped_entries()))
+
+
+def source_key(directory: Path) -> str:
+    """Name the content of the files that the compact form is made from."""
+    files = sorted(directory.glob("*.yaml"))
+    return key_of(str(FORMAT).encode(), *(part for path in files for part in (path.name.encode(), path.read_bytes())))
+
+
+def _built_in(directory: Path, key: str) -> bytes | None:
+    """The compact form that the build put beside the files, when it was made from just these."""
+    try:
+        return (directory / f"compact-{key}.json").read_bytes()
+    except OSError:
+        return None
 
 
 def shipped_entries(*, strict: bool = False) -> list[Entry]:
@@ -170,13 +230,13 @@ def _os_issue(path: Path, error: OSError) -> Issue:
     return Issue(str(path), 0, (error.strerror or "cannot be read").lower())
 
 
-def _overlay(entries: dict[str, Entry], layer: Iterable[Entry]) -> list[str]:
-    """Add, replace or take out entries in place; return remarks."""
+def _overlay(rows: dict[str, Row], layer: Iterable[Entry], make: Callable[[Entry], Row]) -> list[str]:
+    """Add, replace or take out rows in place; return remarks."""
     notes = []
     for entry in layer:
         if not entry.get("disabled"):
-            entries[entry["id"]] = entry
-        elif entries.pop(entry["id"], None) is None:
+            rows[entry["id"]] = make(entry)
+        elif rows.pop(entry["id"], None) is None:
             notes.append(f"{entry['file']}:{entry['line']}: {entry['id']} is disabled but there is no such signature")
     return notes
 
@@ -201,6 +261,8 @@ def _read_files(named: Iterable[tuple[str, Path]], strict: bool) -> Layer:
 
 
 def _read_file(name: str, path: Path, strict: bool) -> tuple[list[Entry], list[Issue]]:
+    from logdoctor.database.entries import MAX_FILE_BYTES, read_entries
+
     try:
         data = path.read_bytes()
     except OSError as error:

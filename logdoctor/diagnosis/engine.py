@@ -18,6 +18,7 @@ from logdoctor.diagnosis.failures import FailureLog
 from logdoctor.diagnosis.matching import BootMatcher, Match, Matcher
 from logdoctor.diagnosis.remedies import choose, conflicts_of
 from logdoctor.diagnosis.settling import settle
+from logdoctor.diagnosis.silence import LastRecords, silence_facts
 from logdoctor.diagnosis.summary import boot_notes, boot_summary
 from logdoctor.diagnosis.templates import as_text, fill
 from logdoctor.diagnosis.unknown import first_failure, unknown_failure
@@ -51,6 +52,7 @@ class BootObserver:
         self._facts = FactCollector()
         self._matcher = BootMatcher(matcher)
         self._failures = FailureLog()
+        self._last_records = LastRecords()
         self._vllm = False
         self._last: tuple[int, str] = (0, "")
         self._first_line = 0
@@ -61,6 +63,7 @@ class BootObserver:
         self._facts.observe(record)
         self._matcher.observe(record)
         self._failures.observe(record)
+        self._last_records.observe(record)
         self._vllm = self._vllm or looks_like_vllm(record)
         if not record.quoted:
             last = next(((n, t) for n, t in reversed(record.lines) if t.strip()), None)
@@ -105,14 +108,16 @@ class BootObserver:
         facts.update(verdict.boot_facts(happened, self._facts.phase, milestones))
         # An example states how the rest of its boot went.
         facts.update((key, fact) for key, fact in given.items() if key.startswith("boot."))
-        facts.update((key, fact) for key, fact in budget_facts(facts).items() if key not in given)
+        silence = silence_facts(happened, facts, self._last_records, self._facts.timeline())
+        facts.update((key, fact) for key, fact in {**budget_facts(facts), **silence}.items() if key not in given)
         return facts
 
     def _candidates(self, facts: dict[str, Fact], happened: Verdict, milestones: Milestones) -> list[Candidate]:
-        matches = self._matcher.matches()
-        candidates = weigh(matches, facts, self._failures)
+        candidates = weigh(self._matcher.matches(facts), facts, self._failures)
         self._note_silence(facts, happened, candidates, milestones)
-        return weigh(matches, facts, self._failures) if any(key in facts for key in _SILENCE) else candidates
+        if not any(key in facts for key in _SILENCE):
+            return candidates
+        return weigh(self._matcher.matches(facts), facts, self._failures)
 
     def _note_silence(
         self, facts: dict[str, Fact], happened: Verdict, candidates: list[Candidate], milestones: Milestones
@@ -207,7 +212,7 @@ def diagnose_records(
     records: Iterable[tuple[int, Record]], database: Database, *, given: Mapping[str, Fact] | None = None
 ) -> Diagnosis:
     """Diagnose a log that was read into records with their boot numbers."""
-    matcher = Matcher(database.signatures)
+    matcher = Matcher(database)
     boots: list[BootDiagnosis] = []
     observer: BootObserver | None = None
     for index, record in records:

@@ -48,7 +48,7 @@ def given_facts(example: Example) -> dict[str, Fact]:
 
 def example_faults(database: Database) -> Iterator[ExampleFault]:
     """Run every example of every signature; yield those that fail."""
-    matcher = Matcher(database.signatures)
+    matcher = Matcher(database)
     for signature in database.signatures:
         for should_match, examples in ((True, signature.examples.match), (False, signature.examples.no_match)):
             for number, example in enumerate(examples, 1):

@@ -6,12 +6,14 @@ items whose core is there run their pattern. Every pattern runs under a time lim
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import regex
 
-from logdoctor.database.literals import required_literals
+from logdoctor.database import Database
+from logdoctor.database.literals import item_literals
+from logdoctor.database.prefilter import build_text_search
 from logdoctor.database.schema import MatchItem, Signature
 from logdoctor.model import Record
 
@@ -72,19 +74,53 @@ class Match:
 
 
 class Matcher:
-    """The signatures of a database, prepared for matching; shared by all boots."""
+    """The signatures of a database, prepared for matching; shared by all boots.
 
-    def __init__(self, signatures: Iterable[Signature]) -> None:
-        self.signatures = tuple(signatures)
+    A signature is made when the first of its literal cores is seen; until then its row is enough.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._rows_by_literal: dict[str, list[int]] = {}
+        self._on_facts: list[int] = []
         self._items: list[MatchItem] = []
+        self._index: dict[MatchItem, int] = {}
         self._patterns: list[regex.Pattern[str] | None] = []
         self._by_literal: dict[str, list[int]] = {}
         self._always: list[int] = []
-        self._index: dict[MatchItem, int] = {}
-        for signature in self.signatures:
-            if signature.match is not None:
-                for item in (*signature.match.positive, *signature.match.none):
-                    self._add(item)
+        self._made: dict[int, Signature] = {}
+        for number, row in enumerate(database.rows):
+            for literal in row.literals:
+                self._rows_by_literal.setdefault(literal, []).append(number)
+            for literal in row.against:
+                self._rows_by_literal.setdefault(literal, [])
+            if row.asks == "facts":
+                self._on_facts.append(number)
+            elif row.asks == "always":
+                self._make(number)
+        self._search: Callable[[str], list[str]] | None = None
+
+    @property
+    def general(self) -> frozenset[str]:
+        """Ids of the broad catch-alls."""
+        return frozenset(row.id for row in self._database.rows if row.general)
+
+    def present(self, text: str) -> list[str]:
+        """Return the literal cores that stand in a text, and make the signatures that they belong to."""
+        if self._search is None:
+            self._search = build_text_search(tuple(self._rows_by_literal))
+        found = self._search(text)
+        for literal in found:
+            for number in self._rows_by_literal[literal]:
+                if number not in self._made:
+                    self._make(number)
+        return [literal for literal in found if literal in self._by_literal]
+
+    def _make(self, number: int) -> None:
+        signature = self._made[number] = self._database.signature(number)
+        if signature.match is not None:
+            for item in (*signature.match.positive, *signature.match.none):
+                self._add(item)
 
     def _add(self, item: MatchItem) -> None:
         if item in self._index:
@@ -92,29 +128,11 @@ class Matcher:
         number = self._index[item] = len(self._items)
         self._items.append(item)
         self._patterns.append(None)
-        literals = (item.literal,) if item.literal else required_literals(item.pattern)
+        literals = item_literals(item)
         if not literals:
             self._always.append(number)
         for literal in literals:
             self._by_literal.setdefault(literal, []).append(number)
-
-    def number(self, item: MatchItem) -> int:
-        """Return the position of an item among the distinct items."""
-        return self._index[item]
-
-    @property
-    def general(self) -> frozenset[str]:
-        """Ids of the broad catch-alls."""
-        return frozenset(signature.id for signature in self.signatures if signature.general)
-
-    @property
-    def literals(self) -> tuple[str, ...]:
-        """All literal cores, for a pre-filter over the bytes of a log."""
-        return tuple(self._by_literal)
-
-    def present(self, text: str) -> list[str]:
-        """Return the literal cores that stand in a text."""
-        return [literal for literal in self._by_literal if literal in text]
 
     def candidates(self, message: str, present: Iterable[str]) -> list[int]:
         """Return the items whose literal core, one of the `present` ones, stands in the message."""
@@ -135,6 +153,20 @@ class Matcher:
 
     def item(self, number: int) -> MatchItem:
         return self._items[number]
+
+    def number(self, item: MatchItem) -> int:
+        """Return the position of an item among the distinct items."""
+        return self._index[item]
+
+    def made(self) -> list[Signature]:
+        """Return the signatures with texts that may have matched, in the order of the database."""
+        return [self._made[number] for number in sorted(self._made)]
+
+    def on_facts(self, known: Container[str]) -> list[Signature]:
+        """Return the signatures without texts whose facts are known."""
+        rows = self._database.rows
+        numbers = (n for n in self._on_facts if all(key in known for key in rows[n].needs))
+        return [self._database.signature(number) for number in numbers]
 
 
 class BootMatcher:
@@ -184,17 +216,16 @@ class BootMatcher:
         captures = {name: value for name, value in found.groupdict().items() if value is not None}
         self._hits.setdefault(number, ItemHits()).add(Hit(record, line, text, captures))
 
-    def matches(self) -> list[Match]:
-        """Return every signature whose texts are satisfied, and all that have no text at all."""
+    def matches(self, known: Container[str]) -> list[Match]:
+        """Return every signature whose texts are satisfied, and those on facts alone whose facts are `known`."""
         self._match_waiting()
-        found = (self._match(signature) for signature in self._matcher.signatures)
-        return [match for match in found if match is not None]
+        found = (self._match(signature) for signature in self._matcher.made())
+        on_facts = (Match(signature, (), 1, (), {}) for signature in self._matcher.on_facts(known))
+        return [*(match for match in found if match is not None), *on_facts]
 
     def _match(self, signature: Signature) -> Match | None:
         block = signature.match
-        if block is None:
-            return Match(signature, (), 1, (), {})
-        if any(self._of(item) for item in block.none):
+        if block is None or any(self._of(item) for item in block.none):
             return None
         hits: list[Hit] = []
         groups: list[ItemHits] = []

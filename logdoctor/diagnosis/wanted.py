@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from logdoctor.database import Database
-from logdoctor.database.literals import item_literals
 from logdoctor.database.prefilter import build_prefilter, safe_core, safe_cores
 from logdoctor.facts import LITERALS
 from logdoctor.facts.events import EVENTS
@@ -23,8 +22,7 @@ _SURE_START = 12
 
 def wanted_texts(database: Database) -> tuple[Wanted, Callable[[bytes], list[int]]]:
     """Return the texts for `Skimmer` and the search for them."""
-    signatures = (s.match for s in database.signatures if s.match is not None)
-    cores = [literal for match in signatures for item in (*match.positive, *match.none) for literal in item_literals(item)]
+    cores = [literal for row in database.rows for literal in (*row.literals, *row.against)]
     facts = [literal for literal in LITERALS if literal not in _HIGH_VOLUME]
     literals = safe_cores((*cores, *facts, *_FAILURES))
     begins = (safe_core(pattern.literal) for pattern in EVENTS if pattern.event == "begin")

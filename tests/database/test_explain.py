@@ -43,7 +43,7 @@ RICH = signature(
 
 
 def database(*signatures: Signature) -> Database:
-    return Database(signatures, {entry.id: entry for entry in signatures}, "x")
+    return Database.of(signatures, "x")
 
 
 def test_the_headings_stand_in_their_order_in_text_and_markdown() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from logdoctor.database import DatabaseError, load_database, loading
-from logdoctor.database.loading import config_directory, content_version, make_database
+from logdoctor.database.loading import config_directory, make_database
 
 ENTRY = """\
 - id: {id}
@@ -197,10 +197,11 @@ def test_the_usual_place_of_a_platform(platform: str, environ: dict[str, str], w
 def test_the_version_follows_the_content_only(shipped: Path) -> None:
     first = loading.shipped_entries()
     moved = [{**one, "line": 99, "file": "elsewhere"} for one in first]
-    assert content_version(first) == content_version(moved)
-    assert content_version(first).startswith("2-")
+    version = make_database(first).version
+    assert version == make_database(moved).version
+    assert version.startswith("2-")
     changed = [{**first[0], "title": "another"}, first[1]]
-    assert content_version(first) != content_version(changed)
+    assert version != make_database(changed).version
     assert make_database(first).version == load().version
 
 

@@ -20,7 +20,7 @@ def shipped() -> Database:
 
 def database(*signatures: Signature) -> Database:
     """A database of a few signatures made for a test."""
-    return Database(signatures, {each.id: each for each in signatures}, "test")
+    return Database.of(signatures, "test")
 
 
 def diagnose(log: str, facts: dict[str, FactValue] | None = None, signatures: Database | None = None) -> Diagnosis:
