@@ -13,7 +13,8 @@ _BY_PREFIX = {
     "vllm": "version engine runner entrypoint",
     "image": "style release name",
     "cli": "unrecognized invalid_flag invalid_value",
-    "model": "name architecture served_name quantization dtype max_len hybrid moe multimodal load_seconds family reasoning_parser tool_parser needs_vllm",
+    "model": "name architecture served_name quantization dtype max_len hybrid moe multimodal load_seconds "
+    "family reasoning_parser tool_parser needs_vllm",
     "gpu": "name compute_capability memory_gib count driver memory_gb unified used_gib",
     "torch": "version",
     "cuda": "version driver_version",
@@ -34,7 +35,8 @@ _BY_PREFIX = {
     "budget.suggest": "gpu_memory_utilization max_model_len max_num_seqs max_num_batched_tokens kv_cache_memory "
     "tensor_parallel_size precision",
     "parser": "reasoning_of_another tool_of_another",
-    "launch": "kind repeated stray glued model_option model_twice port_mismatch gpus_missing batched_tokens_below_seqs cards weights_gb weights_fit weights_precision",
+    "launch": "kind repeated stray glued model_option model_twice port_mismatch gpus_missing "
+    "batched_tokens_below_seqs cards weights_gb weights_fit weights_precision",
     "container": "exit_code oom_killed restarts gpus shm_gib ipc_host network_host hub_cache_kept",
     "weights": "gib seconds shards_total shards_done seconds_per_shard checkpoint_gib elapsed_seconds",
     "graphs": "seconds gib done total elapsed_seconds",

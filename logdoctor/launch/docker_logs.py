@@ -6,13 +6,13 @@ anything else.
 
 from __future__ import annotations
 
+import io
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from logdoctor.launch.errors import ContainerError
 
@@ -20,6 +20,7 @@ RUNNERS = ("docker", "podman")
 INSPECT_SECONDS = 60
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,254}")
 _MAX_INSPECT = 8 * 2**20
+_CHUNK = 64 * 1024
 
 
 @dataclass(slots=True)
@@ -77,7 +78,7 @@ def _run(words: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
     )
 
 
-def _complaint(tool: str, name: str, stderr: bytes) -> str:
+def _complaint(tool: str, name: str, stderr: bytes, verb: str = "inspect") -> str:
     lines = [line.strip() for line in stderr.decode("utf-8", "replace").splitlines() if line.strip()]
     said = next((line for line in lines if "rror" in line or "annot" in line), lines[0] if lines else "")
     lower = said.lower()
@@ -87,23 +88,52 @@ def _complaint(tool: str, name: str, stderr: bytes) -> str:
         return f"{tool} may not be used by this user: {said[:200]}"
     if "cannot connect" in lower or "is the docker daemon running" in lower:
         return f"{tool} is not running here: {said[:200]}"
-    return f"{tool} inspect failed: {said[:200]}" if said else f"{tool} inspect failed and said nothing"
+    return f"{tool} {verb} failed: {said[:200]}" if said else f"{tool} {verb} failed and said nothing"
 
 
 def _log(tool: str, name: str) -> BinaryIO:
-    """Write the log into a file without a name: it may be long, and both streams belong together."""
-    spool = tempfile.TemporaryFile()
+    """Start `logs` and return its output as a stream; what fails at once becomes a `ContainerError`."""
     try:
-        done = subprocess.run(
-            [tool, "logs", "--", name], stdin=subprocess.DEVNULL, stdout=spool, stderr=subprocess.STDOUT, check=False
+        process = subprocess.Popen(
+            [tool, "logs", "--", name], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
     except OSError as error:
-        spool.close()
         raise ContainerError(f"{tool} cannot be run: {error.strerror or error}") from error
-    if done.returncode:
-        spool.seek(0)
-        said = spool.read(4096)
-        spool.close()
-        raise ContainerError(_complaint(tool, name, said).replace(f"{tool} inspect", f"{tool} logs"))
-    spool.seek(0)
-    return spool  # type: ignore[return-value]
+    stream = _LogStream(process)
+    if stream.failed:
+        said = stream.head
+        stream.close()
+        raise ContainerError(_complaint(tool, name, said, "logs"))
+    return io.BufferedReader(stream, _CHUNK)
+
+
+class _LogStream(io.RawIOBase):
+    """The output of a running `logs`, with its first bytes looked at; closing it ends the program."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        super().__init__()
+        self._process = process
+        assert process.stdout is not None
+        self._pipe = process.stdout
+        self.head = self._pipe.read(_CHUNK)
+        ended = len(self.head) < _CHUNK
+        self.failed = ended and process.wait() != 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self.head:
+            self.head = self._pipe.read(_CHUNK)
+        taken = self.head[: len(buffer)]
+        self.head = self.head[len(taken) :]
+        buffer[: len(taken)] = taken
+        return len(taken)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._pipe.close()
+            if self._process.poll() is None:
+                self._process.terminate()
+            self._process.wait()
+        super().close()

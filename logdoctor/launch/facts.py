@@ -61,7 +61,7 @@ def _arguments(launch: LaunchCommand, arguments: Arguments) -> Iterator[_Stated]
             continue
         yield f"args.{name}", _MASK if name in _SECRET_NAMES else typed(use), launch.argv[use.first].start
     if launch.program:
-        yield "launch.program", launch.program, begin
+        yield "vllm.entrypoint", launch.program, begin
     yield from _model(launch, arguments, known)
 
 
