@@ -327,6 +327,21 @@ class Launch:
     original: str
     corrected: str
     unknown: tuple[str, ...] = ()
+    """What the launch does not tell, in words."""
+    ready_command: str = ""
+    """One line to paste: the corrected command, or what starts the corrected file."""
+    applied: tuple[str, ...] = ()
+    """What was changed, each with the finding it comes from."""
+    skipped: tuple[str, ...] = ()
+    """Which remedies were not applied, each with the reason."""
+
+    @property
+    def diff(self) -> str:
+        """The change as a unified diff; empty when there is none."""
+        from difflib import unified_diff
+
+        before, after = self.original.splitlines(), self.corrected.splitlines()
+        return "\n".join(unified_diff(before, after, "launch", "launch (corrected)", lineterm=""))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from logdoctor.knowledge.absence import describe_absence
 from logdoctor.knowledge.releases import Version
 from logdoctor.knowledge.tables import Kind as Table
+from logdoctor.knowledge.tables import lookup
 from logdoctor.knowledge.values import value_exists
 from logdoctor.launch.command import Kind, LaunchCommand
 from logdoctor.launch.flags import Arguments, Use, read_arguments, typed
@@ -44,6 +45,8 @@ def check_facts(launch: LaunchCommand, version: Version | None) -> dict[str, Fac
     found: dict[str, Fact] = {}
     for key, value, at in (*_refused(launch, arguments, version), *_words(launch, arguments)):
         found.setdefault(key, Fact(key, value, launch.line(at) if at >= 0 else 0, origin="launch"))
+    for refused in refused_values(launch, version)[:1]:
+        found.update(refused)
     return found
 
 
@@ -140,16 +143,26 @@ def _refused(launch: LaunchCommand, arguments: Arguments, version: Version | Non
             first = first if first >= 0 else launch.argv[use.first].start
     if unknown:
         yield "cli.unrecognized", tuple(dict.fromkeys(unknown)), first
-    refused = next((use for use in arguments.uses if _refuses(use, version)), None)
-    if refused is not None and refused.value is not None:
-        at = launch.argv[refused.first].start
-        yield "cli.invalid_flag", refused.name, at
-        yield "cli.invalid_value", refused.value, at
+
+
+def refused_values(launch: LaunchCommand, version: Version | None) -> list[dict[str, Fact]]:
+    """Return flag and value of every argument whose value a release does not take, as facts."""
+    arguments = read_arguments(launch.argv, launch.program)
+    found = []
+    for use in arguments.uses:
+        if use.value is not None and _refuses(use, version):
+            line = launch.line(launch.argv[use.first].start)
+            values = {"cli.invalid_flag": use.name, "cli.invalid_value": use.value}
+            found.append({key: Fact(key, value, line, origin="launch") for key, value in values.items()})
+    return found
 
 
 def _refuses(use: Use, version: Version | None) -> bool:
     # Parsers have findings of their own, and a plugin may bring one.
     if use.value is None or not use.known or use.nested or use.name in ("--reasoning-parser", "--tool-call-parser"):
+        return False
+    entry = lookup(Table.FLAG, use.name)
+    if entry is None or entry.exists_in(version) is False:  # the flag itself is the finding
         return False
     return value_exists(use.name, use.value, version) is False
 

@@ -147,7 +147,14 @@ class _Walk:
         return replace(budget, parts=parts, note=self.text(budget.note))
 
     def launch(self, launch: Launch) -> Launch:
-        return Launch(self.text(launch.original), self.text(launch.corrected), self.all(launch.unknown))
+        return Launch(
+            original=self.text(launch.original),
+            corrected=self.text(launch.corrected),
+            unknown=self.all(launch.unknown),
+            ready_command=self.text(launch.ready_command),
+            applied=self.all(launch.applied),
+            skipped=self.all(launch.skipped),
+        )
 
 
 def _neighbours(findings: tuple[Finding, ...]) -> Iterator[str]:

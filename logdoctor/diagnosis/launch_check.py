@@ -1,0 +1,286 @@
+"""Diagnose a launch before anything runs: the entries that ask for facts alone, the version's tables, the budget.
+
+The same findings as from a log, with the lines of the launch as evidence. The verdict `ready` means that nothing was
+found that would keep the server from starting; a log can still say otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from logdoctor.budget import budget
+from logdoctor.budget.arithmetic import fits_card, precisions
+from logdoctor.budget.numbers import Numbers, read_numbers
+from logdoctor.database import Database
+from logdoctor.database.schema import Kind
+from logdoctor.diagnosis import fingerprints
+from logdoctor.diagnosis.absences import absences
+from logdoctor.diagnosis.causes import Candidate, weigh
+from logdoctor.diagnosis.failures import FailureLog
+from logdoctor.diagnosis.matching import Match
+from logdoctor.diagnosis.remedies import choose, conflicts_of
+from logdoctor.diagnosis.settling import settle
+from logdoctor.diagnosis.templates import fill
+from logdoctor.facts import infer_facts
+from logdoctor.knowledge.releases import parse_version
+from logdoctor.launch import Kind as LaunchKind
+from logdoctor.launch import (
+    LaunchCommand,
+    LaunchError,
+    apply_to,
+    check_facts,
+    derived_facts,
+    facts,
+    read_launch,
+    rebuild,
+)
+from logdoctor.launch.command import Word
+from logdoctor.launch.derived import launch_facts
+from logdoctor.launch.facts import refused_values
+from logdoctor.launch.rewriting import Rewritten
+from logdoctor.model import (
+    BootDiagnosis,
+    Confidence,
+    Diagnosis,
+    Evidence,
+    Fact,
+    Facts,
+    Finding,
+    Launch,
+    Phase,
+    Remedy,
+    Role,
+    Severity,
+    Verdict,
+)
+
+_APPLIED_FROM = Severity.WARNING
+"""Findings below this only have their removals applied."""
+
+
+def launch_diagnosis_facts(launch: LaunchCommand, given: Mapping[str, Fact]) -> dict[str, Fact]:
+    """Return all facts of a launch: its own, what was given, and what follows from both and from the tables."""
+    lines = launch.kind is not LaunchKind.INSPECT
+    known = infer_facts({**facts(launch, lines=lines), **launch_facts(launch), **given})
+    version = parse_version(str(known["vllm.version"].value)) if "vllm.version" in known else None
+    known.update((key, fact) for key, fact in check_facts(launch, version).items() if key not in given)
+    known.update(derived_facts(known))
+    known.update((fact.key, fact) for fact in _weights(known) if fact.key not in known)
+    return known
+
+
+def diagnose_launch(text: str, database: Database, given: Mapping[str, Fact] | None = None) -> Diagnosis:
+    """Diagnose a launch text; raises `LaunchError` when it is none."""
+    launch = read_launch(text)
+    known = launch_diagnosis_facts(launch, given or {})
+    findings = _findings(launch, known, database)
+    failed = any(finding.severity.rank >= Severity.ERROR.rank for finding in findings)
+    boot = BootDiagnosis(
+        index=1,
+        verdict=Verdict.FAILED if failed else Verdict.READY,
+        phase=Phase.LAUNCH.value,
+        lines=(1, max(len(text.splitlines()), 1)),
+        summary=_summary(findings, known, failed),
+        facts=dict(sorted(known.items())),
+        findings=findings,
+        budget=budget(known),
+        notes=tuple(_notes(launch, known)),
+    )
+    diagnosis = Diagnosis(boot.verdict, boot.summary, (boot,))
+    return replace(diagnosis, launch=corrected_launch(diagnosis, text))
+
+
+# -- findings ---------------------------------------------------------------------------------------------------------
+
+
+def _findings(launch: LaunchCommand, known: Facts, database: Database) -> tuple[Finding, ...]:
+    matches = [Match(signature, (), 1, (), {}) for signature in database.signatures if signature.match is None]
+    candidates = weigh(matches, known, FailureLog())
+    dropped = {name for candidate in candidates for name in candidate.signature.suppresses}
+    kept = [candidate for candidate in candidates if candidate.id not in dropped]
+    findings = [_finding(candidate, launch, known) for candidate in kept]
+    findings = absences(known, findings, ())
+    version = parse_version(str(known["vllm.version"].value)) if "vllm.version" in known else None
+    for pair in refused_values(launch, version)[1:]:
+        findings = absences({**_without_refusals(known), **pair}, findings, ())
+    findings = [_with_lines(finding, launch) for finding in findings]
+    ordered = sorted(findings, key=lambda finding: (-finding.severity.rank, _line(finding), finding.id))
+    return settle(_roles(ordered), conflicts_of(candidate.signature for candidate in kept))
+
+
+def _without_refusals(known: Facts) -> dict[str, Fact]:
+    """Keep the version alone: everything else has had its finding already."""
+    return {key: fact for key, fact in known.items() if key == "vllm.version"}
+
+
+def _line(finding: Finding) -> int:
+    return min((evidence.line for evidence in finding.evidence), default=10**9)
+
+
+def _finding(candidate: Candidate, launch: LaunchCommand, known: Facts) -> Finding:
+    signature = candidate.signature
+    lines = _lines_of({**signature.when, **signature.when_known}, known)
+    quiet = signature.harmless or signature.kind is Kind.NOTICE or signature.severity is Severity.INFO
+    return Finding(
+        id=signature.id,
+        title=fill(signature.title, {}, known),
+        severity=signature.severity,
+        role=Role.NOTICE if quiet else Role.CONTRIBUTING,
+        confidence=Confidence.POSSIBLE if candidate.conditional else signature.confidence,
+        basis=signature.basis,
+        cause=fill(signature.cause, {}, known),
+        phase=signature.phase.value,
+        evidence=tuple(Evidence(line, "", "") for line in lines),
+        remedies=choose(signature, {}, known),
+        verify=fill(signature.verify, {}, known),
+        conditional=candidate.conditional,
+        references=signature.references,
+        fingerprint=fingerprints.of_finding(signature.id, ""),
+    )
+
+
+def _lines_of(conditions: Iterable[str], known: Facts) -> list[int]:
+    """Return the lines that state what an entry asks for; the model and the image only where nothing else does."""
+    stated = {key: known[key].line for key in conditions if key in known and known[key].line}
+    telling = {line for key, line in stated.items() if key not in ("model.name", "model.hybrid", "image.name")}
+    return sorted(telling or set(stated.values()))
+
+
+def _with_lines(finding: Finding, launch: LaunchCommand) -> Finding:
+    """Show the lines of the launch as evidence; a finding about a word has the line where that word stands."""
+    if launch.kind is LaunchKind.INSPECT:
+        return replace(finding, evidence=())
+    lines = launch.text.splitlines()
+    shown = []
+    for evidence in finding.evidence:
+        word = next((one for one in launch.words() if _names(one, evidence.text)), None)
+        number = launch.line(word.start) if word is not None else evidence.line
+        if 0 < number <= len(lines):
+            shown.append(Evidence(number, "", lines[number - 1].strip()))
+    return replace(finding, evidence=tuple(shown))
+
+
+def _names(word: Word, text: str) -> bool:
+    return bool(text) and (word.value == text or word.value.startswith(f"{text}="))
+
+
+def _roles(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Let the first serious finding lead."""
+    led = False
+    for finding in findings:
+        serious = finding.severity.rank >= Severity.ERROR.rank and finding.role is not Role.NOTICE
+        yield replace(finding, role=Role.ROOT_CAUSE) if serious and not led else finding
+        led = led or serious
+
+
+def _summary(findings: tuple[Finding, ...], known: Facts, failed: bool) -> str:
+    version = known.get("vllm.version")
+    what = f"the launch of vLLM {version.value}" if version else "the launch"
+    if failed:
+        serious = [finding for finding in findings if finding.severity.rank >= Severity.ERROR.rank]
+        more = f" (and {len(serious) - 1} more)" if len(serious) > 1 else ""
+        return f"{what} cannot work as it is: {serious[0].title}{more}"
+    warnings = sum(finding.severity is Severity.WARNING for finding in findings)
+    noted = f"; {warnings} {'thing deserves' if warnings == 1 else 'things deserve'} a look" if warnings else ""
+    return f"{what} holds nothing known to keep the server from starting{noted}"
+
+
+def _notes(launch: LaunchCommand, known: Facts) -> Iterator[str]:
+    if "vllm.version" not in known:
+        yield "The launch does not tell vLLM's version; give --fact vllm.version=… to have it compared with that release."
+    if "gpu.compute_capability" not in known:
+        yield "The GPU is not known; give --fact gpu.name=… or --nvidia-smi FILE to have it compared."
+    if launch.unknown:
+        yield f"Not known from the launch: {'; '.join(launch.unknown)}."
+
+
+# -- the budget before the load ---------------------------------------------------------------------------------------
+
+_FOUR_BITS = ("fp4", "4bit", "4-bit", "int4", "awq", "gptq", "w4a16", "q4_", "bnb")
+_EIGHT_BITS = ("fp8", "8bit", "8-bit", "int8", "w8a8", "w8a16", "q8_")
+_NATIVE = {"gpt-oss": "4 bit", "deepseek-r1": "8 bit", "deepseek-v3": "8 bit", "kimi-k2": "8 bit"}
+
+
+def _weights(known: Facts) -> Iterator[Fact]:
+    """Yield how much the weights take by the model's name, and whether the cards hold them."""
+    numbers = read_numbers(known)
+    if numbers.billions is None:
+        return
+    cards = max(numbers.cards, 1)
+    yield Fact("launch.cards", cards, origin="inferred")
+    card = _card(numbers)
+    if card is None or "args.cpu_offload_gb" in known:
+        return
+    precision = _precision(known)
+    row = next(row for row in precisions(numbers.billions, card * cards) if row.name == precision)
+    line = known["model.name"].line if "model.name" in known else 0
+    yield Fact("launch.weights_gb", row.size, line, origin="inferred")
+    yield Fact("launch.weights_precision", precision, line, origin="inferred")
+    yield Fact("launch.weights_fit", fits_card(row.size / cards, card), line, origin="inferred")
+
+
+def _card(numbers: Numbers) -> float | None:
+    return numbers.total * 2**30 / 1e9 if numbers.total is not None else None
+
+
+def _precision(known: Facts) -> str:
+    """Return how the weights are stored, by the model's name or an explicit quantization."""
+    keys = ("model.name", "args.quantization", "model.quantization")
+    name = " ".join(str(known[key].value) for key in keys if key in known).lower()
+    if any(word in name for word in _FOUR_BITS):
+        return "4 bit"
+    if any(word in name for word in _EIGHT_BITS):
+        return "8 bit"
+    native = next((bits for word, bits in _NATIVE.items() if word in name), "")
+    return native or "16 bit"
+
+
+# -- the corrected launch ---------------------------------------------------------------------------------------------
+
+
+def corrected_launch(diagnosis: Diagnosis, launch_text: str | None, *, source: str = "") -> Launch | None:
+    """Return the launch with the remedies of the leading boot applied.
+
+    Without a launch text the command is rebuilt from the arguments that the log prints; None where it prints none.
+    `source` is the launch file's name, for the command to paste. Raises `LaunchError` for a text that is no launch.
+    """
+    boot = diagnosis.boot
+    known = boot.facts if boot is not None else {}
+    if launch_text is not None:
+        launch = read_launch(launch_text)
+    else:
+        try:
+            launch = rebuild(known)
+        except LaunchError:
+            return None
+    rewritten = apply_to(launch, _remedies(boot.findings if boot is not None else ()), known, source=source)
+    return _as_launch(rewritten)
+
+
+def _remedies(findings: Iterable[Finding]) -> list[Remedy]:
+    """Return what may be applied: of the leading root cause and of contributing findings, not of its rivals."""
+    remedies: list[Remedy] = []
+    roots = 0
+    for finding in findings:
+        roots += finding.role is Role.ROOT_CAUSE
+        if finding.role is Role.CONSEQUENCE or (finding.role is Role.ROOT_CAUSE and roots > 1):
+            continue
+        serious = finding.severity.rank >= _APPLIED_FROM.rank and finding.role is not Role.NOTICE
+        remedies.extend(
+            replace(remedy, finding=remedy.finding or finding.id)
+            for remedy in finding.remedies
+            if serious or remedy.kind == "remove"
+        )
+    return remedies
+
+
+def _as_launch(rewritten: Rewritten) -> Launch:
+    return Launch(
+        original=rewritten.original,
+        corrected=rewritten.corrected,
+        unknown=rewritten.unknown,
+        ready_command=rewritten.ready_command,
+        applied=tuple(f"{remedy.command} ({remedy.finding})" for remedy in rewritten.applied if remedy.command),
+        skipped=tuple(f"{one.remedy.command}: {one.reason}" for one in rewritten.skipped if one.remedy.command),
+    )
