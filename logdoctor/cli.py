@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from logdoctor import __version__
-from logdoctor.console import guarded, render_options, write_report
+from logdoctor.console import guarded, write_report
 from logdoctor.report.status import EXIT_FAILED
 
 DEFAULT_COMMAND = "diagnose"
@@ -96,7 +96,7 @@ def diagnose_command(
     max_bytes: Annotated[int, typer.Option(help="Read at most this many bytes (after decompression).")] = 20 * 2**30,
 ) -> None:
     """Diagnose the log of a vLLM server (the default command)."""
-    from logdoctor.commands import Request, run_diagnosis
+    from logdoctor.commands import Request, diagnose
 
     if not files and sys.stdin.isatty():
         typer.echo(
@@ -105,7 +105,6 @@ def diagnose_command(
             err=True,
         )
         raise typer.Exit(EXIT_FAILED)
-    options, plain = render_options(to_file=output is not None)
     request = Request(
         paths=tuple(files or ("-",)),
         format=format_,
@@ -116,14 +115,8 @@ def diagnose_command(
         ignore_broken=ignore_broken,
         keep_hosts=keep_hosts,
         max_bytes=max_bytes,
-        plain=plain,
-        options=options,
     )
-    result = run_diagnosis(request, sys.stdin.buffer)
-    for note in result.notes:
-        typer.echo(f"logdoctor: {note}", err=True)
-    write_report(result.text, output)
-    raise typer.Exit(result.status)
+    raise typer.Exit(diagnose(request, output))
 
 
 @app.command()

@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from logdoctor import __version__
-from logdoctor.console import CommandFailed
+from logdoctor.console import CommandFailed, render_options, write_report
 from logdoctor.model import Diagnosis, Fact, Severity
 from logdoctor.report.options import RenderOptions
 from logdoctor.report.status import exit_status
@@ -27,12 +28,12 @@ MAX_DRAFT_BYTES = 64 * 2**20
 class Request:
     """A diagnosis as the command line asks for it; the texts are not checked yet."""
 
-    paths: tuple[str, ...]
+    paths: tuple[str, ...] = ("-",)
     format: str = "terminal"
     fail_on: str = "error"
     boot: str = "last"
     facts: tuple[str, ...] = ()
-    signature_dirs: tuple[Path, ...] = ()
+    signature_dirs: tuple[str | Path, ...] = ()
     ignore_broken: bool = False
     keep_hosts: bool = False
     max_bytes: int = 20 * 2**30
@@ -49,6 +50,16 @@ class Result:
     status: int
     notes: tuple[str, ...] = ()
     """For standard error."""
+
+
+def diagnose(request: Request, output: str | Path | None = None) -> int:
+    """Do the main job as the command line asks for it: write the report and return the exit status."""
+    options, plain = render_options(to_file=output is not None)
+    result = run_diagnosis(replace(request, plain=plain, options=options), sys.stdin.buffer)
+    for note in result.notes:
+        print(f"logdoctor: {note}", file=sys.stderr)
+    write_report(result.text, Path(output) if output is not None else None)
+    return result.status
 
 
 def run_diagnosis(request: Request, stdin: BinaryIO) -> Result:
@@ -91,7 +102,7 @@ def _format(request: Request) -> str:
     return "text" if request.format == "terminal" and request.plain else request.format
 
 
-def open_database(extra_dirs: Iterable[Path], ignore_broken: bool, *, examples: bool = False) -> Database:
+def open_database(extra_dirs: Iterable[str | Path], ignore_broken: bool, *, examples: bool = False) -> Database:
     """Load the database, with the examples in it or without; complaints become the message of a `CommandFailed`."""
     from logdoctor.database import DatabaseError, load_database
 

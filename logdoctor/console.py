@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -29,8 +27,17 @@ def render_options(to_file: bool) -> tuple[RenderOptions, bool]:
     color = (tty and not dumb) or (bool(os.environ.get("FORCE_COLOR")) and not to_file)
     color = color and not os.environ.get("NO_COLOR")
     plain = not tty and not color
-    width = 100 if plain else max(shutil.get_terminal_size((100, 24)).columns, 20)
+    width = 100 if plain else max(_columns(), 20)
     return RenderOptions(width=width, color=color, ascii=not encoding.startswith("utf") and not to_file), plain
+
+
+def _columns() -> int:
+    if os.environ.get("COLUMNS", "").isdecimal():
+        return int(os.environ["COLUMNS"]) or 100
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or 100
+    except (OSError, ValueError):
+        return 100
 
 
 def write_report(text: str, output: Path | None) -> None:
@@ -63,6 +70,8 @@ def _replace_file(path: Path, data: bytes) -> None:
         # A device or pipe such as /dev/stdout or /dev/termination-log cannot be renamed over.
         path.write_bytes(data)
         return
+    import tempfile
+
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
