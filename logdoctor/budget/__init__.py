@@ -39,7 +39,7 @@ def _values(numbers: Numbers, judgement: Judgement) -> Iterator[tuple[str, FactV
     cause = judgement.cause
     yield "budget.cause", cause.value if cause else None
     yield "budget.adds_up", judgement.adds_up
-    if not numbers.cpu and numbers.total is not None and (numbers.total_stated or cause is not None):
+    if not numbers.cpu and numbers.total is not None:
         yield "budget.limit_gib", numbers.limit
         yield "budget.overhead_gib", overhead(numbers)
         yield "budget.foreign_gib", foreign(numbers)

@@ -95,9 +95,11 @@ def plausible_overhead(numbers: Numbers) -> float:
 def adds_up(numbers: Numbers) -> bool | None:
     """Return whether weights, a plausible overhead and the KV cache make up the share."""
     spent = overhead(numbers)
-    if spent is None or not numbers.total_stated:
+    if spent is None:
         return None
-    return -0.5 <= spent <= plausible_overhead(numbers)
+    # What a card is sold with is not quite what it shows.
+    slack = 0.5 if numbers.total_stated else 0.5 + 0.02 * (numbers.total or 0.0)
+    return -slack <= spent <= plausible_overhead(numbers) + slack
 
 
 # --- the rules, the most certain first ------------------------------------------------------------------------------
@@ -169,8 +171,10 @@ def _nothing_left(numbers: Numbers) -> Cause | None:
         return Cause.WEIGHTS_TOO_BIG
     spent = overhead(numbers)
     if spent is None or numbers.total is None or numbers.weights is None:
-        # Nothing to add up: only the share that was asked for speaks.
-        return Cause.UTILIZATION_TOO_LOW if numbers.utilization_stated and numbers.utilization < 0.85 else None
+        # Nothing to add up: only a low share speaks, and not against a sum that came out far below zero.
+        far_below = numbers.kv_cache is not None and numbers.kv_cache < -1.0
+        low = numbers.utilization_stated and numbers.utilization < 0.85 and not far_below
+        return Cause.UTILIZATION_TOO_LOW if low else None
     left = arithmetic.limit(numbers.total, HIGHEST) - numbers.weights - spent
     return Cause.UTILIZATION_TOO_LOW if left > 0 else Cause.WEIGHTS_TOO_BIG
 

@@ -14,6 +14,8 @@ _BEFORE_GRAPHS_COUNT = (0, 20)
 _DEFAULTS = (0.9, 0.92)
 _VISIBLE_SHARE = 0.985
 """What a card shows of the memory that it is sold with."""
+_LEAST = 0.01
+"""No share and no card is smaller than this."""
 _BILLIONS = re.compile(r"(?<![A-Za-z0-9.])(\d{1,4}(?:\.\d{1,2})?)[bB](?![A-Za-z0-9])")
 _UNIFIED = re.compile(r"GB10|DGX Spark|Thor|Orin", re.IGNORECASE)
 
@@ -103,7 +105,7 @@ def read_numbers(facts: Facts) -> Numbers:
     total, total_line, stated = _total(read, name)
     share = read.fact("memory.utilization") or read.fact("args.gpu_memory_utilization")
     utilization = _number(share)
-    unknown_share = utilization is None or not 0 < utilization <= 1
+    unknown_share = utilization is None or not _LEAST <= utilization <= 1
     new = version is not None and version.release[:2] >= _BEFORE_GRAPHS_COUNT
     return Numbers(
         total=total,
@@ -203,7 +205,7 @@ def _number(fact: Fact | None) -> float | None:
 def _total(read: _Reader, name: str) -> tuple[float | None, int, bool]:
     for key in ("memory.total_gib", "gpu.memory_gib"):
         value = read.gib(key)
-        if value is not None and value > 0:
+        if value is not None and value > _LEAST:
             return value, read.line(key), True
     gpu = find_gpu(name) if name else None
     if gpu is None or gpu.memory_gb is None:

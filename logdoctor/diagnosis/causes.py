@@ -44,13 +44,14 @@ class Candidate:
         return min(decisive, default=10**12)
 
     @property
-    def order(self) -> tuple[int, int, int, int, int, str]:
+    def order(self) -> tuple[int, int, int, int, int, int, str]:
         return (
             self.weight,
             0 if self.truth is Truth.TRUE else 1,
             0 if self.in_version else 1,
             1 if self.signature.general else 0,
             self.line,
+            0 if self.signature.undecided_with else 1,
             self.id,
         )
 
@@ -182,10 +183,16 @@ def _role(candidate: Candidate, root: Candidate | None, explained_by: tuple[str,
 _ROLE_ORDER = {Role.ROOT_CAUSE: 0, Role.CONTRIBUTING: 1, Role.NOTICE: 2, Role.CONSEQUENCE: 3}
 
 
-def _report_order(judged: Judged, roots: Mapping[int, int]) -> tuple[int, int, int, int, str]:
+def _report_order(judged: Judged, roots: Mapping[int, int]) -> tuple[int, int, int, int, int, str]:
     candidate = judged.candidate
     place = roots.get(id(candidate), 0) if judged.role is Role.ROOT_CAUSE else 0
-    return (_ROLE_ORDER[judged.role], place, -judged.severity.rank, candidate.line, candidate.id)
+    about_boot = 0 if judged.role is Role.NOTICE and _is_about_the_boot(candidate.signature) else 1
+    return (_ROLE_ORDER[judged.role], place, -judged.severity.rank, about_boot, candidate.line, candidate.id)
+
+
+def _is_about_the_boot(signature: Signature) -> bool:
+    """Whether an entry asks how the boot as a whole stands: what it says comes before remarks about single lines."""
+    return any(key.startswith(("boot.verdict", "silence.")) for key in (*signature.when_known, *signature.when))
 
 
 def _without_suppressed(candidates: Sequence[Candidate]) -> list[Candidate]:

@@ -24,6 +24,10 @@ class Gpu(Protocol):
     def compute_capability(self) -> str:
         """As text, `12.1`."""
 
+    @property
+    def vendor(self) -> str:
+        """`NVIDIA` or `AMD`."""
+
 
 FindGpu = Callable[[str], "Gpu | None"]
 InferGpu = Callable[[float], "Gpu | None"]
@@ -37,6 +41,7 @@ _HYBRID_ARCHITECTURE = re.compile(
 _DEVELOPMENT = re.compile(r"\.?dev\d*|\d(?:rc|a|b)\d+|\+g[0-9a-f]{6,}")
 _MARLIN = re.compile("marlin", re.IGNORECASE)
 _CPU = "cpu"
+_PLATFORMS = {"NVIDIA": "cuda", "AMD": "rocm"}
 
 
 def infer_facts(
@@ -120,3 +125,4 @@ def _infer_gpu(known: dict[str, Fact], find_gpu: FindGpu, infer_from_memory: Inf
     if name is not None:
         gpu = find_gpu(str(name.value))
         _infer(known, "gpu.compute_capability", gpu.compute_capability if gpu else None, name)
+        _infer(known, "platform", _PLATFORMS.get(gpu.vendor) if gpu else None, name)

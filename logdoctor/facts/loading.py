@@ -44,8 +44,13 @@ PATTERNS: tuple[FactPattern, ...] = (
     ),
     FactPattern(
         "Capturing CUDA graph",
-        r"Capturing CUDA graphs?[^:\n]{0,60}:\s+\d+%\|[^|\n]{0,60}\| (?P<done>\d+)/(?P<total>\d+) \[",
-        {"done": ("graphs.done", integer), "total": ("graphs.total", integer)},
+        r"Capturing CUDA graphs?[^:\n]{0,60}:\s+\d+%\|[^|\n]{0,60}\| (?P<done>\d+)/(?P<total>\d+) \["
+        r"(?P<elapsed>[\d:]+)?",
+        {
+            "done": ("graphs.done", integer),
+            "total": ("graphs.total", integer),
+            "elapsed": ("graphs.elapsed_seconds", lambda captured: clock_seconds(captured)),
+        },
         Policy.LAST,
     ),
     # Only bars that count shards; a bar over experts or files of a download has another unit.

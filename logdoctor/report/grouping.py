@@ -158,7 +158,7 @@ def fixed_together(groups: Groups) -> tuple[Finding, ...]:
 def condition_text(condition: str, words: Words) -> str:
     """Word a condition so that it can stand behind a statement."""
     condition = one_line(condition)
-    if not condition or condition.startswith(("if ", "when ", "where ", "only ", "unless ")):
+    if not condition or condition.startswith(("if ", "when ", "where ", "only ", "unless ", "with ")):
         return condition
     return words("if", condition=condition)
 

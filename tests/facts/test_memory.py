@@ -135,11 +135,11 @@ def test_other_cache_lines() -> None:
 
 
 OOM = (
-    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.25 GiB. GPU 0 has a total capacity of 23.64 GiB of "
-    "which 340.00 MiB is free. Process 11234 has 6.12 GiB memory in use. Process 999 has 4.00 GiB memory in use. "
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.25 GiB. GPU 0 has a total capacity of 23.64 GiB "
+    "of which 340.00 MiB is free. Process 11234 has 6.12 GiB memory in use. Process 999 has 4.00 GiB memory in use. "
     "Including non-PyTorch memory, this process has 13.10 GiB memory in use. Of the allocated memory 12.10 GiB is "
-    "allocated by PyTorch, with 24.00 MiB allocated in private pools (e.g., CUDA Graphs), and 512.00 MiB is reserved by "
-    "PyTorch but unallocated."
+    "allocated by PyTorch, with 24.00 MiB allocated in private pools (e.g., CUDA Graphs), and 512.00 MiB is reserved "
+    "by PyTorch but unallocated."
 )
 
 
@@ -157,8 +157,8 @@ def test_every_number_of_an_out_of_memory_text() -> None:
 def test_an_out_of_memory_text_of_pytorch_2_1_with_nothing_free() -> None:
     facts = said(
         "CUDA out of memory. Tried to allocate 64.00 MiB. GPU 0 has a total capacty of 15.77 GiB of which 0 bytes is "
-        "free. Process 3281 has 15.60 GiB memory in use. Of the allocated memory 15.01 GiB is allocated by PyTorch, and "
-        "0 bytes is reserved by PyTorch but unallocated.",
+        "free. Process 3281 has 15.60 GiB memory in use. Of the allocated memory 15.01 GiB is allocated by PyTorch, "
+        "and 0 bytes is reserved by PyTorch but unallocated.",
         level="ERROR",
     )
     assert facts["memory.free_at_failure_gib"] == 0.0
@@ -173,8 +173,8 @@ def test_an_out_of_memory_text_of_pytorch_2_1_with_nothing_free() -> None:
         ("ValueError: No available memory for the cache blocks. Try increasing", "kv_cache.none", True),
         ("No available memory for the cache blocks.", "kv_cache.none", True),
         (
-            "ValueError: The model's max seq len (32768) is larger than the maximum number of tokens that can be stored "
-            "in KV cache (15120).",
+            "ValueError: The model's max seq len (32768) is larger than the maximum number of tokens that can be "
+            "stored in KV cache (15120).",
             "kv_cache.tokens",
             15120,
         ),
