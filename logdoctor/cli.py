@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from logdoctor import __version__
+from logdoctor import __version__, cli_probe
 from logdoctor.console import guarded, write_report
 from logdoctor.report.status import EXIT_FAILED
 
@@ -53,6 +53,7 @@ signatures_app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="List, check and test the signature database."
 )
 app.add_typer(signatures_app, name="signatures")
+cli_probe.register(app)
 
 SignatureDirs = Annotated[
     list[Path] | None,

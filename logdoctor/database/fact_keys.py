@@ -49,14 +49,15 @@ _BY_PREFIX = {
     "serving": "prompt_tokens_per_second tokens_per_second running waiting preemptions kv_cache_usage_percent "
     "prefix_cache_hit_percent tokens_per_second_peak running_peak waiting_peak preemptions_peak "
     "kv_cache_usage_percent_peak",
+    "contradiction": "max_model_len kv_cache_dtype quantization",
     "silence": "kind phase since last_text seconds remaining remaining_seconds normal",
     "prompt": "tokens",
     "host": "name",
-    "probe": "address level reachable unreachable_reason unreachable_detail redirect unauthorized key_sent health_status "
-    "health_seconds health_after died models_status models served_name root max_model_len model_asked model_unknown "
-    "version version_agrees served_name_agrees max_model_len_agrees log_disagrees wedged wedged_seconds wedged_running "
-    "wedged_waiting stream_agrees stream_difference tool_call tool_call_stream tool_call_error ttft_seconds "
-    "tokens_per_second",
+    "probe": "address level reachable unreachable_reason unreachable_detail redirect unauthorized key_sent "
+    "health_status health_seconds health_after died api_missing models_status models served_name root "
+    "max_model_len model_asked model_unknown version version_agrees served_name_agrees "
+    "max_model_len_agrees log_disagrees wedged wedged_seconds wedged_running wedged_waiting stream_agrees "
+    "stream_difference tool_call tool_call_stream tool_call_error ttft_seconds tokens_per_second",
     "probe.metrics": "running waiting kv_usage preemptions tokens_per_second",
     "probe.answer": "ok status error timed_out closed no_chat content_empty finish_reason reasoning_field "
     "think_in_content garbled right text tokens reasoning_tokens max_tokens tokens_needed",

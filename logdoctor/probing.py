@@ -1,0 +1,206 @@
+"""What `logdoctor probe` does: measure, join with the log, diagnose, render; once or again and again.
+
+Like `commands`, this knows every room and neither prints nor exits.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from logdoctor import __version__
+from logdoctor.commands import Result, open_database, parse_facts, source_name
+from logdoctor.console import CommandFailed
+from logdoctor.model import Diagnosis, Fact, Severity
+from logdoctor.report.options import RenderOptions
+from logdoctor.report.status import exit_status
+
+if TYPE_CHECKING:
+    from logdoctor.database import Database
+    from logdoctor.probe import ProbeOptions
+
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)?")
+_SECONDS = {"ms": 0.001, "s": 1.0, "": 1.0, "m": 60.0, "h": 3600.0}
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeRequest:
+    """A probe as the command line asks for it; the texts are not checked yet."""
+
+    url: str
+    log: str = ""
+    container: str = ""
+    model: str = ""
+    api_key_env: str = ""
+    level: str = "answer"
+    timeout: str = "60s"
+    max_tokens: int = 512
+    context: bool = False
+    ollama: str = ""
+    format: str = "terminal"
+    fail_on: str = "error"
+    facts: tuple[str, ...] = ()
+    signature_dirs: tuple[str | Path, ...] = ()
+    ignore_broken: bool = False
+    keep_hosts: bool = False
+    plain: bool = True
+    options: RenderOptions = field(default_factory=RenderOptions)
+
+
+def seconds(text: str, option: str) -> float:
+    """Read a duration such as `30s`, `2m`, `500ms` or `30`."""
+    found = _DURATION.fullmatch(text.strip().lower())
+    value = float(found[1]) * _SECONDS[found[2] or ""] if found else 0.0
+    if not 0 < value <= 86_400:
+        raise CommandFailed(f"{option} wants a duration such as 30s or 2m, not {text!r}")
+    return value
+
+
+class Prober:
+    """A checked request with everything that stays the same from one round to the next."""
+
+    def __init__(self, request: ProbeRequest, stdin: BinaryIO) -> None:
+        from logdoctor.report import FORMATS
+
+        if request.format not in FORMATS:
+            raise CommandFailed(f"unknown format {request.format!r}; known are {', '.join(FORMATS)}")
+        if request.log and request.container:
+            raise CommandFailed("--log and --container exclude each other")
+        try:
+            self._fail_on = Severity(request.fail_on)
+        except ValueError:
+            raise CommandFailed(f"--fail-on wants fatal, error, warning or info, not {request.fail_on!r}") from None
+        self._request = request
+        self._stdin = stdin
+        self._from_stdin: Diagnosis | None = None
+        self._given = parse_facts(request.facts)
+        self._options = _probe_options(request)
+        self._database = open_database(request.signature_dirs, request.ignore_broken)
+        self.notes = self._database.notes
+
+    def run(self) -> Result:
+        """Measure once and return the report."""
+        from logdoctor.report import render
+        from logdoctor.report.redaction import redact
+
+        diagnosis = self._diagnose()
+        format_ = "text" if self._request.format == "terminal" and self._request.plain else self._request.format
+        text = render(redact(diagnosis, keep_hosts=self._request.keep_hosts), format_, options=self._request.options)
+        return Result(text, exit_status(diagnosis, self._fail_on))
+
+    def watch(self, interval: float, show: Callable[[str], None]) -> int:
+        """Measure again and again until interrupted; show the report when verdict or findings change."""
+        from logdoctor.report import render
+        from logdoctor.report.redaction import redact
+
+        status, before = 0, None
+        format_ = "text" if self._request.format == "terminal" and self._request.plain else self._request.format
+        try:
+            while True:
+                diagnosis = self._diagnose()
+                status = exit_status(diagnosis, self._fail_on)
+                state = (status, _state(diagnosis))
+                if state != before:
+                    redacted = redact(diagnosis, keep_hosts=self._request.keep_hosts)
+                    show(render(redacted, format_, options=self._request.options))
+                before = state
+                time.sleep(interval)
+        except KeyboardInterrupt:
+            return status
+
+    def _diagnose(self) -> Diagnosis:
+        from logdoctor.diagnosis.probed import diagnose_probe
+        from logdoctor.probe import probe
+
+        log, source = self._log()
+        probed = probe(self._options)
+        if "probe.tool_call" in probed and probed["probe.tool_call"].value == "not configured":
+            # Asking for a tool every round would write an error into the server's log every round.
+            self._options = replace(self._options, tools=False)
+        diagnosis = diagnose_probe(probed, self._database, log, given=self._given)
+        return replace(
+            diagnosis,
+            source=" + ".join(part for part in (str(self._options.address), source) if part),
+            tool_version=__version__,
+            database_version=self._database.version,
+        )
+
+    def _log(self) -> tuple[Diagnosis | None, str]:
+        request = self._request
+        if request.container:
+            from logdoctor.launch import ContainerError, container_input
+
+            try:
+                found = container_input(request.container)
+            except ContainerError as error:
+                raise CommandFailed(str(error)) from error
+            facts = {**_launch_facts(found.inspect), **self._given}
+            return _read_log(self._database, "-", found.log, facts), request.container
+        if request.log == "-":
+            self._from_stdin = self._from_stdin or _read_log(self._database, "-", self._stdin, self._given)
+            return self._from_stdin, source_name(("-",))
+        if request.log:
+            log = _read_log(self._database, request.log, self._stdin, self._given)
+            return log, source_name((request.log,))
+        return None, ""
+
+
+def _state(diagnosis: Diagnosis) -> tuple[object, ...]:
+    findings = diagnosis.boot.findings if diagnosis.boot else ()
+    return (diagnosis.verdict, *sorted((finding.id, finding.role.value) for finding in findings))
+
+
+def _probe_options(request: ProbeRequest) -> ProbeOptions:
+    from logdoctor.probe import Level, ProbeError, ProbeOptions, parse_address
+
+    levels = [level.value for level in Level]
+    if request.level not in levels:
+        raise CommandFailed(f"--level wants {', '.join(levels[:-1])} or {levels[-1]}, not {request.level!r}")
+    key = os.environ.get(request.api_key_env, "").strip() if request.api_key_env else ""
+    if request.api_key_env and not key:
+        raise CommandFailed(
+            f"the variable {request.api_key_env} is not set; --api-key-env names one that holds the key"
+        )
+    try:
+        return ProbeOptions(
+            address=parse_address(request.url),
+            level=Level(request.level),
+            model=request.model,
+            key=key,
+            timeout=seconds(request.timeout, "--timeout"),
+            max_tokens=request.max_tokens,
+            context=request.context,
+            ollama=parse_address(request.ollama) if request.ollama else None,
+        )
+    except ProbeError as error:
+        raise CommandFailed(str(error)) from error
+
+
+def _launch_facts(inspect: str) -> Mapping[str, Fact]:
+    """Return what `inspect` tells of the container, as far as it can be read."""
+    from logdoctor.launch import LaunchError, facts, read_launch
+
+    try:
+        return facts(read_launch(inspect), lines=False)
+    except LaunchError:
+        return {}
+
+
+def _read_log(database: Database, path: str, stdin: BinaryIO, given: Mapping[str, Fact]) -> Diagnosis:
+    from logdoctor.diagnosis import diagnose_records
+    from logdoctor.diagnosis.wanted import wanted_texts
+    from logdoctor.reading import InputError, open_runs, read_lines, read_records
+    from logdoctor.reading.skim import Skimmer
+
+    try:
+        runs = open_runs((path,), stdin=stdin)
+        skimmed = Skimmer(lambda: wanted_texts(database)).runs(runs)
+        diagnosis = diagnose_records(read_records(read_lines(skimmed)), database, given=given)
+    except InputError as error:
+        raise CommandFailed(str(error)) from error
+    return replace(diagnosis, notes=(*diagnosis.notes, *runs.notes))
