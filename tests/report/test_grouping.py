@@ -1,0 +1,100 @@
+"""Findings in their places, and the fix that they add up to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from logdoctor.model import Remedy, Role, Severity, Verdict
+from logdoctor.report.grouping import (
+    condition_text,
+    distinct_evidence,
+    fix_steps,
+    fixed_together,
+    group,
+    is_undecided,
+    notes,
+    prose_summary,
+    shorten,
+)
+from logdoctor.report.words import Words
+
+from .cases import CUTLASS, ENGINE_DEAD, ENGINE_INIT, FAILED, NO_BOOT, READY, ULIMIT, UNDECIDABLE, UNKNOWN_VARIABLE
+
+WORDS = Words()
+
+
+def test_each_finding_has_one_place() -> None:
+    groups = group(FAILED.boots[0])
+    assert groups.main == (CUTLASS,)
+    assert groups.also == (UNKNOWN_VARIABLE,)
+    assert groups.noted == (ULIMIT,)
+    assert groups.explained == (ENGINE_INIT, ENGINE_DEAD)
+
+
+def test_without_a_root_cause_the_worst_stand_in() -> None:
+    severe = replace(CUTLASS, role=Role.CONTRIBUTING, severity=Severity.ERROR)
+    made = replace(FAILED.boots[0], findings=(ULIMIT, UNKNOWN_VARIABLE, severe, ENGINE_INIT))
+    assert group(made).main == (severe,)
+    assert group(made).also == (UNKNOWN_VARIABLE,)
+
+
+def test_on_a_server_that_is_up_a_warning_is_no_main_matter() -> None:
+    made = replace(READY.boots[0], findings=(UNKNOWN_VARIABLE, ULIMIT))
+    assert group(made).main == ()
+    assert group(made).also == (UNKNOWN_VARIABLE,)
+    assert group(replace(made, verdict=Verdict.UNDETERMINED)).main == (UNKNOWN_VARIABLE,)
+
+
+def test_a_command_stands_in_the_fix_once() -> None:
+    other = replace(UNKNOWN_VARIABLE, remedies=(*UNKNOWN_VARIABLE.remedies, CUTLASS.remedies[0]))
+    steps = fix_steps((CUTLASS, other, CUTLASS), WORDS)
+    assert [(step.joint, step.verb, step.command) for step in steps] == [
+        ("", "add", "--moe-backend marlin"),
+        ("or", "set", "VLLM_USE_FLASHINFER_MOE_FP4=0"),
+        ("and", "remove", "VLLM_NVFP4_MOE_BACKEND=marlin"),
+    ]
+    assert [step.condition for step in steps] == ["", "if vLLM is older than 0.24", ""]
+
+
+def test_advice_has_no_command_and_an_unheard_of_kind_keeps_its_name() -> None:
+    made = replace(CUTLASS, remedies=(Remedy("Wait", "advice"), Remedy("Do", "ritual", "dance")))
+    assert [(s.verb, s.command, s.summary) for s in fix_steps([made], WORDS)] == [
+        ("", "", "Wait"),
+        ("ritual", "dance", "Do"),
+    ]
+
+
+def test_a_notice_is_no_part_of_the_fix() -> None:
+    notice = replace(UNKNOWN_VARIABLE, role=Role.NOTICE)
+    assert fixed_together(group(replace(FAILED.boots[0], findings=(CUTLASS, UNKNOWN_VARIABLE)))) == (
+        CUTLASS,
+        UNKNOWN_VARIABLE,
+    )
+    assert fixed_together(group(replace(FAILED.boots[0], findings=(CUTLASS, notice)))) == (CUTLASS,)
+
+
+def test_causes_between_which_nothing_decides_have_no_common_fix() -> None:
+    groups = group(UNDECIDABLE.boots[0])
+    assert is_undecided(groups)
+    assert fixed_together(groups) == ()
+    assert prose_summary(UNDECIDABLE).startswith("This decides: ")
+    assert prose_summary(NO_BOOT) == NO_BOOT.summary
+    assert prose_summary(FAILED) == ""
+
+
+def test_conditions_read_behind_a_statement() -> None:
+    assert condition_text("vLLM is old", WORDS) == "if vLLM is old"
+    assert condition_text("only on GB10", WORDS) == "only on GB10"
+    assert condition_text(" ", WORDS) == ""
+
+
+def test_the_same_line_of_a_process_is_evidence_once() -> None:
+    first, second = CUTLASS.evidence
+    made = replace(CUTLASS, evidence=(first, second, replace(first, line=900), replace(first, process="Worker")))
+    assert [(item.line, again) for item, again in distinct_evidence(made)] == [(431, (900,)), (562, ()), (431, ())]
+
+
+def test_lists_are_cut_with_a_count_and_notes_stand_once() -> None:
+    assert shorten(["a", "b", "c"], 2, WORDS) == "a, b and 1 more"
+    assert shorten(["a", "b"], 2, WORDS) == "a, b"
+    assert notes(replace(NO_BOOT, notes=("x", " ", "x\ny", "x"))) == ("x", "x y")
