@@ -61,7 +61,8 @@ def row_of(signature: Signature, entry: str = "", mark: str = "") -> Row:
         needs = tuple(key for key, value in wanted.items() if not _holds_without(value))
         return Row(signature.id, entry, (), (), "facts", needs, signature.general, mark)
     each = [item_literals(item) for item in signature.match.positive]
-    asks = "texts" if all(each) else "always"
+    # An entry that only forbids texts has none to wait for.
+    asks = "texts" if each and all(each) else "always"
     literals = tuple(dict.fromkeys(literal for group in each for literal in group))
     against = tuple(dict.fromkeys(literal for item in signature.match.none for literal in item_literals(item)))
     return Row(signature.id, entry, literals, against, asks, (), signature.general, mark)

@@ -35,6 +35,8 @@ class Kind(str, Enum):
     CAUSE = "cause"
     CASCADE = "cascade"
     """A consequence by nature: never the root cause while anything else is there."""
+    ECHO = "echo"
+    """What a process says when a neighbour has gone: the root cause only where no other process has an error."""
     NOTICE = "notice"
     """Confirms something that works or deserves a look."""
 

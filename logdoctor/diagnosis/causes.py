@@ -44,21 +44,28 @@ class Candidate:
         return min(decisive, default=10**12)
 
     @property
-    def order(self) -> tuple[int, int, int, int, int, int, str]:
+    def order(self) -> tuple[int, ...]:
         return (
+            # An echo gives way to every other error, however early it stands, but not to a healthy line.
+            1 if self.weight == 2 else 0,
+            1 if self.is_echo else 0,
             self.weight,
             0 if self.truth is Truth.TRUE else 1,
             0 if self.in_version else 1,
             1 if self.signature.general else 0,
             self.line,
             0 if self.signature.undecided_with else 1,
-            self.id,
         )
+
+    @property
+    def is_echo(self) -> bool:
+        """Whether its process only says that a neighbour has gone."""
+        return self.signature.kind is Kind.ECHO
 
     def may_be_root(self) -> bool:
         signature = self.signature
         serious = signature.severity.rank >= Severity.ERROR.rank
-        return serious and not signature.harmless and signature.kind is Kind.CAUSE
+        return serious and not signature.harmless and signature.kind in (Kind.CAUSE, Kind.ECHO)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +143,7 @@ def judge(candidates: Sequence[Candidate], *, failed: bool, stop_line: int = 0) 
     kept = _without_suppressed(candidates)
     present = {candidate.id for candidate in kept}
     explained = {c.id: tuple(i for i in c.signature.consequence_of if i in present and i != c.id) for c in kept}
-    roots = sorted((c for c in kept if c.may_be_root() and not explained[c.id]), key=lambda c: c.order)
+    roots = sorted((c for c in kept if c.may_be_root() and not explained[c.id]), key=lambda c: (c.order, c.id))
     aside = {c.id for c in kept if not failed and _belongs_to_stop(c, stop_line)}
     roots = [c for c in roots if c.id not in aside]
     if not failed:
@@ -175,7 +182,7 @@ def _role(candidate: Candidate, root: Candidate | None, explained_by: tuple[str,
         return Judged(candidate, Role.NOTICE)
     if explained_by:
         return Judged(candidate, Role.CONSEQUENCE, explained_by)
-    if signature.kind is Kind.CASCADE:
+    if signature.kind is Kind.CASCADE or (candidate.is_echo and root is not None):
         return Judged(candidate, Role.CONSEQUENCE, (root.id,) if root else ())
     return Judged(candidate, Role.CONTRIBUTING)
 

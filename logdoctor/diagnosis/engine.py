@@ -23,6 +23,7 @@ from logdoctor.diagnosis.summary import boot_notes, boot_summary
 from logdoctor.diagnosis.templates import as_text, fill
 from logdoctor.diagnosis.unknown import first_failure, unknown_failure
 from logdoctor.facts import FactCollector, Milestones, infer_facts
+from logdoctor.facts.derived import derived_facts
 from logdoctor.model import (
     BootDiagnosis,
     Confidence,
@@ -105,6 +106,7 @@ class BootObserver:
 
     def _all_facts(self, happened: Verdict, milestones: Milestones, given: Mapping[str, Fact]) -> dict[str, Fact]:
         facts = infer_facts({**self._facts.facts(), **given})
+        facts.update(derived_facts(facts))
         facts.update(verdict.boot_facts(happened, self._facts.phase, milestones))
         # An example states how the rest of its boot went.
         facts.update((key, fact) for key, fact in given.items() if key.startswith("boot."))
@@ -143,10 +145,14 @@ class BootObserver:
         failure = first_failure(self._failures, _cascade_lines([one.candidate for one in judged]))
         root = next((one for one in judged if one.role is Role.ROOT_CAUSE), None)
         dead = reached in (Verdict.FAILED, Verdict.CRASHED)
-        # Without a root cause, or with one that rests on a healthy line while an error is left unexplained.
-        if dead and (root is None or (root.candidate.weight == 2 and failure is not None)):
-            findings = [replace(f, role=Role.CONTRIBUTING) if f.role is Role.ROOT_CAUSE else f for f in findings]
-            findings.insert(0, unknown_failure(failure, self._failures, self._facts.phase, self._last))
+        echo = root is not None and root.candidate.is_echo
+        if echo:
+            failure = first_failure(self._failures, _cascade_lines((one.candidate for one in judged), Kind.ECHO))
+        # Without a root cause, or with one that rests on a healthy line, or only on a neighbour's word, while an error
+        # is left unexplained.
+        if dead and (root is None or (failure is not None and (echo or root.candidate.weight == 2))):
+            unknown = unknown_failure(failure, self._failures, self._facts.phase, self._last)
+            findings = [unknown, *(_demoted(f, unknown.id if echo else "") for f in findings)]
         conflicts = conflicts_of(one.candidate.signature for one in judged)
         return settle(findings[:MAX_FINDINGS], conflicts)
 
@@ -187,8 +193,17 @@ class BootObserver:
 _SILENCE = ("boot.only_cascade", "boot.silent_death")
 
 
-def _cascade_lines(candidates: Iterable[Candidate]) -> set[int]:
-    return {hit.line for c in candidates if c.signature.kind is Kind.CASCADE for hit in c.match.hits}
+def _demoted(finding: Finding, explained_by: str) -> Finding:
+    """Take a finding from the place of the root cause; it is explained by another one, or contributed."""
+    if finding.role is not Role.ROOT_CAUSE:
+        return finding
+    if explained_by:
+        return replace(finding, role=Role.CONSEQUENCE, explained_by=(explained_by,))
+    return replace(finding, role=Role.CONTRIBUTING)
+
+
+def _cascade_lines(candidates: Iterable[Candidate], *more: Kind) -> set[int]:
+    return {hit.line for c in candidates if c.signature.kind in (Kind.CASCADE, *more) for hit in c.match.hits}
 
 
 def _confidence(candidate: Candidate) -> Confidence:

@@ -20,8 +20,11 @@ def first_failure(log: FailureLog, cascade_lines: Collection[int]) -> Failure | 
     """Return the failure that began it: the first one, no cascade, after which its process wrote nothing healthy.
 
     A traceback or usage error is preferred to a plain ERROR record, because servers log errors that they survive.
+    What dozens of ranks repeat in other numbers is as much a cascade as the line that is known as one.
     """
-    own = [failure for failure in log.failures() if failure.line not in cascade_lines]
+    failures = log.failures()
+    marks = {fold(f.text) for f in failures if any(f.line <= line <= f.lines[1] for line in cascade_lines)}
+    own = [failure for failure in failures if fold(failure.text) not in marks]
     for fatal_shape in (True, False):
         ended = [f for f in own if f.fatal_shape is fatal_shape and log.ended(f)]
         if ended:

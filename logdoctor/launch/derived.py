@@ -1,33 +1,15 @@
-"""What follows from the facts of a start and the tables of models and GPUs, before anything has run.
-
-Entries of the database cannot compare one fact with another or look into a table; they ask for what is found here.
-The same holds for a log: `derived_facts` needs facts only.
-"""
+"""What follows from a launch itself, before anything has run; `derived_facts` is what follows from its facts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-
-from logdoctor.knowledge.gpus import find_gpu
-from logdoctor.knowledge.models import ModelFacts, find_model
-from logdoctor.knowledge.releases import Version, parse_version
-from logdoctor.knowledge.tables import Kind, lookup
+from logdoctor.facts.derived import derived_facts
 from logdoctor.launch.command import LaunchCommand
 from logdoctor.launch.flags import read_arguments, typed
-from logdoctor.model import Fact, Facts, FactValue
+from logdoctor.model import Fact, FactValue
+
+__all__ = ["derived_facts", "launch_facts"]
 
 _DEFAULT_PORT = 8000
-_OFF = ("", "none")
-
-
-def derived_facts(facts: Facts) -> dict[str, Fact]:
-    """Return what follows from the facts, as inferred facts; what is stated is never replaced."""
-    found: dict[str, Fact] = {}
-    for key, value, source in (*_model(facts), *_gpu(facts), *_numbers(facts)):
-        if key not in facts:
-            line = facts[source].line if source in facts else 0
-            found[key] = Fact(key, value, line, origin="inferred")
-    return found
 
 
 def launch_facts(launch: LaunchCommand) -> dict[str, Fact]:
@@ -47,82 +29,3 @@ def _keeps_cache(launch: LaunchCommand) -> bool:
     if "HF_HOME" in launch.env or "HF_HUB_CACHE" in launch.env:
         return True
     return any(".cache" in mount or "huggingface" in mount or ":/root" in mount for mount in launch.container.mounts)
-
-
-_Derived = tuple[str, FactValue, str]
-
-
-def _text(facts: Facts, key: str) -> str:
-    return str(facts[key].value) if key in facts else ""
-
-
-def _whole(facts: Facts, *keys: str) -> int | None:
-    for key in keys:
-        value = facts[key].value if key in facts else None
-        if isinstance(value, int) and not isinstance(value, bool):
-            return value
-        if isinstance(value, str) and value.isdigit() and len(value) < 12:
-            return int(value)
-    return None
-
-
-def _model(facts: Facts) -> Iterator[_Derived]:
-    source = next((key for key in ("model.name", "args.model", "args.model_tag") if key in facts), "")
-    family = find_model(_text(facts, source)) if source else None
-    if family is None:
-        return
-    version = parse_version(_text(facts, "vllm.version"))
-    yield "model.family", family.family, source
-    if family.hybrid:
-        yield "model.hybrid", True, source
-    if family.moe:
-        yield "model.moe", True, source
-    since = parse_version(family.vllm)
-    if version is not None and since is not None and version < since:
-        yield "model.needs_vllm", family.vllm, source
-    yield from _parsers(facts, family, version, source)
-
-
-def _parsers(facts: Facts, family: ModelFacts, version: Version | None, source: str) -> Iterator[_Derived]:
-    best = {"reasoning": family.reasoning_parser(version), "tool": family.tool_parser(version)}
-    for key, value in best.items():
-        if value:
-            yield f"model.{key}_parser", value, source
-    rows: Mapping[str, tuple[str, str, Kind, tuple[str, ...]]] = {
-        "reasoning": (
-            "args.reasoning_parser",
-            "args.reasoning_parser_plugin",
-            Kind.REASONING_PARSER,
-            family.reasoning_parsers,
-        ),
-        "tool": ("args.tool_call_parser", "args.tool_parser_plugin", Kind.TOOL_PARSER, family.tool_parsers),
-    }
-    for key, (argument, plugin, table, right) in rows.items():
-        given = _text(facts, argument)
-        if given.lower() in _OFF or plugin in facts or not right or given in right:
-            continue
-        # A name that no release has is a finding of its own.
-        if lookup(table, given) is not None and best[key]:
-            yield f"parser.{key}_of_another", given, argument
-
-
-def _gpu(facts: Facts) -> Iterator[_Derived]:
-    gpu = find_gpu(_text(facts, "gpu.name")) if "gpu.name" in facts else None
-    if gpu is not None:
-        yield "gpu.unified", gpu.unified, "gpu.name"
-        if gpu.memory_gb is not None:
-            yield "gpu.memory_gb", gpu.memory_gb, "gpu.name"
-
-
-def _numbers(facts: Facts) -> Iterator[_Derived]:
-    needed = 1
-    for name in ("tensor_parallel_size", "pipeline_parallel_size"):
-        needed *= max(_whole(facts, f"args.{name}") or 1, 1)
-    nodes = _whole(facts, "args.nnodes") or 1
-    executor = _text(facts, "args.distributed_executor_backend").lower()
-    there = _whole(facts, "gpu.count", "container.gpus")
-    if there is not None and 0 < there < needed and nodes == 1 and executor != "ray":
-        yield "launch.gpus_missing", needed - there, "args.tensor_parallel_size"
-    tokens, seqs = _whole(facts, "args.max_num_batched_tokens"), _whole(facts, "args.max_num_seqs")
-    if tokens is not None and seqs is not None and tokens < seqs:
-        yield "launch.batched_tokens_below_seqs", True, "args.max_num_batched_tokens"
