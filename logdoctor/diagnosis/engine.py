@@ -40,7 +40,7 @@ from logdoctor.reading import looks_like_vllm
 
 MAX_EVIDENCE = 6
 MAX_FINDINGS = 100
-MAX_BOOTS = 1000
+MAX_BOOTS = 200
 """Boots that are reported; of a longer restart loop the first and the last ones are kept."""
 
 
