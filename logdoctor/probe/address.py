@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 _NO_SCHEME = re.compile(r"(?![a-z][a-z0-9+.-]*://)", re.I)
+_HOST = re.compile(r"[\w.~-]+|[0-9a-f:.]*:[0-9a-f:.]*(?:%\w+)?", re.A)
+_PATH = re.compile(r"(?:/[\w.~%+@=,-]*)*", re.A)
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -33,19 +35,19 @@ class Address:
 def parse_address(text: str) -> Address:
     """Read `http://localhost:8000`, also without scheme or with `/v1` at its end, as API clients write it."""
     text = text.strip()
-    parts = urlsplit(f"http://{text}" if _NO_SCHEME.match(text) else text)
-    scheme = parts.scheme.lower()
-    if scheme not in _DEFAULT_PORTS:
-        raise ProbeError(f"an address begins with http:// or https://, not {scheme}://")
+    try:
+        parts = urlsplit(f"http://{text}" if _NO_SCHEME.match(text) else text)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        # Its message may repeat a password.
+        raise ProbeError("this is no address; it looks like http://localhost:8000") from None
+    if parts.scheme not in _DEFAULT_PORTS:
+        raise ProbeError(f"an address begins with http:// or https://, not {parts.scheme}://")
     if parts.username is not None or parts.password is not None:
         raise ProbeError("no user or password in the address; give a key by --api-key-env NAME")
     if parts.query or parts.fragment:
         raise ProbeError("the address ends before ? and #")
-    try:
-        host, port = parts.hostname, parts.port
-    except ValueError as error:
-        raise ProbeError(f"no address: {error}") from error
-    if not host or re.search(r"[\s\x00-\x1f]", parts.netloc + parts.path):
-        raise ProbeError("the address names no host")
-    prefix = re.sub(r"/v1$", "", parts.path.rstrip("/"))
-    return Address(scheme, host, _DEFAULT_PORTS[scheme] if port is None else port, prefix)
+    if not _HOST.fullmatch(host) or not _PATH.fullmatch(parts.path):
+        raise ProbeError("the address names no host, or holds characters that none has")
+    prefix = re.sub(r"(?:/v1)?/*$", "", parts.path.rstrip("/"))
+    return Address(parts.scheme, host, _DEFAULT_PORTS[parts.scheme] if port is None else port, prefix)

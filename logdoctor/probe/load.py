@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
 from logdoctor.probe.answer import Answer, read_answer
@@ -191,8 +191,7 @@ def _send_long(client: Client, model: str, words: int, options: ProbeOptions) ->
     with ThreadPoolExecutor(1) as pool:
         request = pool.submit(client.stream, COMPLETIONS, body, patience)
         start = time.monotonic()
-        while not request.done() and time.monotonic() - start < patience:
-            time.sleep(min(1.0, patience / 20))
+        while not wait([request], min(1.0, patience / 20)).done and time.monotonic() - start < patience:
             engines = read_metrics(client, min(STATUS_TIMEOUT, options.timeout))
             if engines and not request.done():
                 now = describe(engines)
