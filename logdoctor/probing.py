@@ -85,33 +85,31 @@ class Prober:
 
     def run(self) -> Result:
         """Measure once and return the report."""
-        from logdoctor.report import render
-        from logdoctor.report.redaction import redact
-
         diagnosis = self._diagnose()
-        format_ = "text" if self._request.format == "terminal" and self._request.plain else self._request.format
-        text = render(redact(diagnosis, keep_hosts=self._request.keep_hosts), format_, options=self._request.options)
-        return Result(text, exit_status(diagnosis, self._fail_on))
+        return Result(self._render(diagnosis), exit_status(diagnosis, self._fail_on))
 
-    def watch(self, interval: float, show: Callable[[str], None]) -> int:
+    def watch(self, interval: float, show: Callable[[str], None], pause: Callable[[float], object] = time.sleep) -> int:
         """Measure again and again until interrupted; show the report when verdict or findings change."""
-        from logdoctor.report import render
-        from logdoctor.report.redaction import redact
-
         status, before = 0, None
-        format_ = "text" if self._request.format == "terminal" and self._request.plain else self._request.format
         try:
             while True:
                 diagnosis = self._diagnose()
                 status = exit_status(diagnosis, self._fail_on)
                 state = (status, _state(diagnosis))
                 if state != before:
-                    redacted = redact(diagnosis, keep_hosts=self._request.keep_hosts)
-                    show(render(redacted, format_, options=self._request.options))
+                    show(self._render(diagnosis))
                 before = state
-                time.sleep(interval)
+                pause(interval)
         except KeyboardInterrupt:
             return status
+
+    def _render(self, diagnosis: Diagnosis) -> str:
+        from logdoctor.report import render
+        from logdoctor.report.redaction import redact
+
+        request = self._request
+        format_ = "text" if request.format == "terminal" and request.plain else request.format
+        return render(redact(diagnosis, keep_hosts=request.keep_hosts), format_, options=request.options)
 
     def _diagnose(self) -> Diagnosis:
         from logdoctor.diagnosis.probed import diagnose_probe
