@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 LENGTH_STEP = 256
 """Context lengths are suggested in multiples of this."""
@@ -97,8 +97,7 @@ def concurrency_agrees(tokens: int, length: int, printed: float, *, hybrid: bool
 # --- what a model needs on a card -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
+class Need(NamedTuple):
     """What serving with one context length takes."""
 
     length: int
@@ -123,8 +122,7 @@ def needs(
     return tuple(rows)
 
 
-@dataclass(frozen=True, slots=True)
-class Precision:
+class Precision(NamedTuple):
     """A way to store the weights, and what they then take."""
 
     name: str

@@ -7,8 +7,8 @@ message: that a text was there is a fact like every other.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from logdoctor.budget import arithmetic
 from logdoctor.budget.numbers import Numbers
@@ -45,8 +45,7 @@ class Cause(str, Enum):
     UNIFIED_PAGE_CACHE = "unified-page-cache"
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(NamedTuple):
     """What the numbers say."""
 
     cause: Cause | None = None

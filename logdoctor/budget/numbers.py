@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from logdoctor.knowledge.gpus import find_gpu
 from logdoctor.knowledge.releases import Version, parse_version
@@ -20,8 +20,7 @@ _BILLIONS = re.compile(r"(?<![A-Za-z0-9.])(\d{1,4}(?:\.\d{1,2})?)[bB](?![A-Za-z0
 _UNIFIED = re.compile(r"GB10|DGX Spark|Thor|Orin", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Numbers:
+class Numbers(NamedTuple):
     """What is known of a boot's memory, in GiB; None is unknown."""
 
     total: float | None = None

@@ -8,9 +8,9 @@ An entry travels in three forms: YAML as a person writes it, plain dictionaries 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from logdoctor.model import Basis, Confidence, FactValue, Phase, Severity
 
@@ -19,6 +19,8 @@ ConditionValue = str | int | float | bool
 
 Conditions = Mapping[str, ConditionValue | tuple[ConditionValue, ...]]
 """Fact key to condition; a tuple means any of its values. All keys must hold."""
+
+_NO_CONDITIONS: Conditions = MappingProxyType({})
 
 REMEDY_KINDS = ("flag", "env", "remove", "image", "host", "config")
 """The keys of a remedy that hold something to type; a remedy without any of them is `advice`."""
@@ -41,8 +43,7 @@ class Kind(str, Enum):
     """Confirms something that works or deserves a look."""
 
 
-@dataclass(frozen=True, slots=True)
-class MatchItem:
+class MatchItem(NamedTuple):
     """One text to look for in the message of a record: a pattern or a literal, never both."""
 
     pattern: str = ""
@@ -60,8 +61,7 @@ class MatchItem:
         return self.pattern or self.literal
 
 
-@dataclass(frozen=True, slots=True)
-class MatchBlock:
+class MatchBlock(NamedTuple):
     """What the records of one boot must hold. Every part that is not empty must be satisfied."""
 
     any: tuple[MatchItem, ...] = ()
@@ -75,8 +75,7 @@ class MatchBlock:
         return self.any + self.all + self.sequence
 
 
-@dataclass(frozen=True, slots=True)
-class RemedySpec:
+class RemedySpec(NamedTuple):
     """One change that may help, before it is worded for a boot."""
 
     summary: str
@@ -86,29 +85,26 @@ class RemedySpec:
     """What to type; may hold placeholders. Empty for `advice`."""
     vllm: str = ""
     """PEP 440 range in which the remedy exists; empty: wherever the signature can appear."""
-    when: Conditions = field(default_factory=dict)
-    not_when: Conditions = field(default_factory=dict)
+    when: Conditions = _NO_CONDITIONS
+    not_when: Conditions = _NO_CONDITIONS
     conflicts_with: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(NamedTuple):
     """A piece of log in the real line format, and facts given beside it."""
 
     log: str
-    facts: Mapping[str, FactValue] = field(default_factory=dict)
+    facts: Mapping[str, FactValue] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Examples:
+class Examples(NamedTuple):
     """The proof beside the rule: what must match, and what must not."""
 
     match: tuple[Example, ...] = ()
     no_match: tuple[Example, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(NamedTuple):
     """One entry of the database."""
 
     id: str
@@ -126,9 +122,9 @@ class Signature:
     """PEP 440 range in which the text can appear; empty: not bound to a version of vLLM."""
     match: MatchBlock | None = None
     """None: the entry matches on facts alone."""
-    when: Conditions = field(default_factory=dict)
+    when: Conditions = _NO_CONDITIONS
     """Unknown facts make the finding conditional."""
-    when_known: Conditions = field(default_factory=dict)
+    when_known: Conditions = _NO_CONDITIONS
     """Unknown facts mean that there is no finding."""
     consequence_of: tuple[str, ...] = ()
     suppresses: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from logdoctor.model import ExceptionInfo, Process, Record
 
@@ -20,8 +20,7 @@ _USAGE_ERROR = re.compile(r"^[\w./-]+: error: ")
 _PYTHON_WARNING = re.compile(r"\w*Warning$")
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(NamedTuple):
     """An error of one process: a traceback, an ERROR record, or a usage error."""
 
     line: int

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import regex
 
@@ -28,8 +29,7 @@ MAX_MESSAGE = 200_000
 """Characters of a message that patterns see; a longer one is searched in its beginning and its end."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """One place where an item's text stands."""
 
     record: Record

@@ -7,9 +7,9 @@ stamps are only ever compared within one of these two clocks.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from functools import lru_cache
+from typing import NamedTuple
 
 _YEARLESS = 2000
 """Stands in for the year that a stamp does not have: a leap year, so that 02-29 is a day."""
@@ -24,8 +24,7 @@ _SMALL_STEP_BACK = 60.0
 """Processes that write into one log overtake each other by this much at most; it counts as no time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+class Stamp(NamedTuple):
     """The time of a record, by the envelope's clock and by vLLM's own, as seconds; None where unknown."""
 
     text: str = ""

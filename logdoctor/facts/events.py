@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from logdoctor.facts.index import LiteralIndex
 from logdoctor.model import Record
 
 
-@dataclass(frozen=True, slots=True)
-class EventPattern:
+class EventPattern(NamedTuple):
     """A line that means an event. `regex` is searched only in messages that hold `literal`."""
 
     event: str
@@ -102,6 +101,7 @@ _FAILURE: tuple[EventPattern, ...] = (
     EventPattern("failure", "cascade", "WorkerProc initialization failed due to", "", _FAILING),
     EventPattern("failure", "cascade", "EngineDeadError", "", _FAILING),
     EventPattern("failure", "cascade", "RPCServer process died", "", _FAILING),
+    EventPattern("failure", "cascade", "ZMQError: Operation not supported", "", _FAILING),
     EventPattern("failure", "cascade", "Background loop has errored already", "", _FAILING),
     EventPattern("failure", "cascade", "got fatal signal from worker processes", "", _FAILING),
     EventPattern("failure", "died", "died unexpectedly", "", _FAILING),

@@ -6,6 +6,19 @@ The arguments and the engine's configuration are long reprs and have a module of
 from __future__ import annotations
 
 from logdoctor.facts.pattern import FactPattern, Policy, constant, integer, text, true, version
+from logdoctor.model import FactValue
+
+
+def refused_options(captured: str) -> FactValue | None:
+    """The options among the words that argparse did not know; a value may be anything, a secret too."""
+    options = (word.partition("=")[0] for word in captured.split() if word.startswith("-"))
+    return tuple(dict.fromkeys(options)) or None
+
+
+def long_option(captured: str) -> FactValue | None:
+    """The long name of an option that argparse names with all its names (`--quantization/-q`)."""
+    return next((name for name in captured.split("/") if name.startswith("--")), None)
+
 
 PATTERNS: tuple[FactPattern, ...] = (
     # ---- version: reports and banners name the front end's, the engine's line wins ------------------------------
@@ -46,6 +59,17 @@ PATTERNS: tuple[FactPattern, ...] = (
         "NVIDIA Release",
         r"^NVIDIA Release (?P<release>\d\d\.\d\d\S*)",
         {"release": ("image.release", text), "all": ("image.style", constant("ngc"))},
+    ),
+    # ---- what argparse refused: whether some version has it, the version knowledge tells ---------------------------
+    FactPattern(
+        "error: unrecognized arguments: ",
+        r"(?:^|: )error: unrecognized arguments: (?P<words>[^\n]{1,2000})$",
+        {"words": ("cli.unrecognized", refused_options)},
+    ),
+    FactPattern(
+        "invalid choice: ",
+        r"(?:^|: )error: argument (?P<flag>-[^\s:]{1,120}): invalid choice: '?(?P<value>[^'\s()]{1,200})'? \(",
+        {"flag": ("cli.invalid_flag", long_option), "value": ("cli.invalid_value", text)},
     ),
     # ---- how it was started: the image's entry point decides what its arguments may be -----------------------------
     FactPattern(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from logdoctor.facts.clock import Stamp, seconds_between
 from logdoctor.facts.events import EVENTS, find_events
@@ -38,8 +38,7 @@ LITERALS: tuple[str, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """Something that happened in a boot."""
 
     event: str
@@ -51,8 +50,7 @@ class Event:
     """The phase the boot was in."""
 
 
-@dataclass(frozen=True, slots=True)
-class Milestones:
+class Milestones(NamedTuple):
     """The events of one boot at the end of its records. An absent event is None; an absent line is 0."""
 
     first_line: int = 0

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from functools import cache
+from typing import NamedTuple
 
 from logdoctor.facts.index import LiteralIndex
 from logdoctor.model import Fact, FactValue, Record
@@ -33,8 +33,7 @@ class Policy(str, Enum):
     APPEND = "append"
 
 
-@dataclass(frozen=True, slots=True)
-class FactPattern:
+class FactPattern(NamedTuple):
     """One way in which a log states facts."""
 
     literal: str
@@ -50,8 +49,7 @@ class FactPattern:
     """Base names of the source files that may say it; a record without a file is always read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(NamedTuple):
     """A fact as one record states it, before it is weighed against the others."""
 
     key: str

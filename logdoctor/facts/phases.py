@@ -7,14 +7,14 @@ processes, and second models, repeat earlier lines.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from logdoctor.facts.clock import Stamp, seconds_between
 from logdoctor.facts.index import LiteralIndex
 from logdoctor.model import Phase, PhaseSpan, Record
 
 
-@dataclass(frozen=True, slots=True)
-class PhaseMarker:
+class PhaseMarker(NamedTuple):
     """A line that begins a phase, or shows that it goes on."""
 
     step: int

@@ -10,16 +10,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Union
+from types import MappingProxyType
+from typing import NamedTuple, Union
 
 
-@dataclass(frozen=True, slots=True)
-class Opaque:
+class Opaque(NamedTuple):
     """A value that has no plain form: an object's repr, with the keyword arguments that could be read from it."""
 
     text: str
-    fields: Mapping[str, PyValue] = field(default_factory=dict)
+    fields: Mapping[str, PyValue] = MappingProxyType({})
 
 
 PyValue = Union[str, int, float, bool, None, "list[PyValue]", "dict[str, PyValue]", Opaque]

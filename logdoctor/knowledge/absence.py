@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from logdoctor.knowledge.releases import Version
 from logdoctor.knowledge.successors import (
@@ -44,8 +44,7 @@ class Presence(str, Enum):
     """Some releases have it, and the data cannot decide for this one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Absence:
+class Absence(NamedTuple):
     """The answer about one name in one release."""
 
     kind: Kind

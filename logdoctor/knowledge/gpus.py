@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from logdoctor.knowledge.tables import DATA
 
@@ -14,8 +13,7 @@ from logdoctor.knowledge.tables import DATA
 _NOISE = frozenset({"nvidia", "amd", "instinct", "tesla", "geforce", "gpu", "graphics", "device", "superchip"})
 
 
-@dataclass(frozen=True, slots=True)
-class Gpu:
+class Gpu(NamedTuple):
     """One model of GPU."""
 
     name: str

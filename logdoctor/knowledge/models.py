@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from logdoctor.knowledge.releases import Version
 from logdoctor.knowledge.tables import DATA, Kind, lookup
 
 
-@dataclass(frozen=True, slots=True)
-class ModelFacts:
+class ModelFacts(NamedTuple):
     """What is true of a family of models; None and empty mean that it is not known."""
 
     family: str

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 _PATTERN = re.compile(
     r"v?(?P<release>\d{1,6}(?:\.\d{1,9}){1,4})"
@@ -119,8 +120,7 @@ _OPERATORS: dict[str, Callable[[Version, Version], bool]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class VersionRange:
+class VersionRange(NamedTuple):
     """A comma list such as `>=0.15.1,<0.20`; every clause must hold. The empty list holds always.
 
     Plain order decides, also for release candidates: 0.20.0rc1 is `<0.20`.

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from logdoctor.knowledge.releases import Version, parse_range
 from logdoctor.knowledge.tables import DATA, Kind, canonical, lookup, names
@@ -16,8 +15,7 @@ from logdoctor.knowledge.values import canonical_value, env_choices, flag_choice
 _CUTOFF = 0.7  # below it difflib's neighbours are of another subject
 
 
-@dataclass(frozen=True, slots=True)
-class Successor:
+class Successor(NamedTuple):
     """What replaces a name in some releases."""
 
     use: str

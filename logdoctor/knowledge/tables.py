@@ -11,11 +11,10 @@ import json
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from logdoctor.knowledge.releases import Version, VersionRange, parse_range, parse_version
 
@@ -69,8 +68,7 @@ VALUE_KINDS = {
 """Flags and variables whose values are names of another table."""
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """A run of releases without a gap."""
 
     first: Version
@@ -79,8 +77,7 @@ class Span:
     """True when it reaches the newest release that was read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Availability:
+class Availability(NamedTuple):
     """In which releases a name exists."""
 
     kind: Kind
@@ -132,8 +129,7 @@ class Availability:
         return any(span.first <= version <= span.last for span in self.spans)
 
 
-@dataclass(frozen=True, slots=True)
-class Deprecation:
+class Deprecation(NamedTuple):
     """What vLLM itself says about the end of a variable or flag that still works."""
 
     removal: str
@@ -177,8 +173,7 @@ def _neighbours(version: Version) -> tuple[Version, ...]:
 # -- names as people write them ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class FlagText:
+class FlagText(NamedTuple):
     """A flag as typed, taken apart."""
 
     name: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from logdoctor.model import ExceptionInfo, Frame
 from logdoctor.reading.tracebacks import FOREIGN, TAILS
@@ -93,7 +92,7 @@ class RustError:
         elif self._causes and text.strip():
             last = self._causes[-1]
             if len(last.message) < _MAX_TEXT:
-                self._causes[-1] = replace(last, message=f"{last.message}\n{text.strip()}")
+                self._causes[-1] = last._replace(message=f"{last.message}\n{text.strip()}")
 
     def result(self) -> ExceptionInfo | None:
         """The headline with the listed errors as its chain: numbered from the outside in, the last is the cause."""
@@ -101,5 +100,5 @@ class RustError:
             return None
         cause: ExceptionInfo | None = None
         for listed in reversed(self._causes):
-            cause = replace(listed, cause=cause)
-        return replace(self._head, cause=cause)
+            cause = listed._replace(cause=cause)
+        return self._head._replace(cause=cause)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Protocol
 
 from logdoctor.model import ExceptionInfo, Line, Process, Record
@@ -277,5 +276,5 @@ def _hosted(process: Process, source: str) -> Process:
     if known is None:
         if len(_hosts) > 4096:
             _hosts.clear()
-        known = _hosts[process, source] = replace(process, host=source)
+        known = _hosts[process, source] = process._replace(host=source)
     return known

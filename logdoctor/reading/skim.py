@@ -8,7 +8,7 @@ comes again and again only the first ones and one in each block. Whole lines onl
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from logdoctor.model import Run
 
@@ -20,8 +20,7 @@ TAIL = 1 << 18
 """Bytes kept whole at the end of the input."""
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(NamedTuple):
     """How much around a wanted text is kept, by how often the text was met in this boot."""
 
     up_to: int
@@ -35,8 +34,7 @@ LONG_WINDOWS = (Window(16, 2048, 1 << 18), Window(64, 512, 1 << 14))
 _REPEATED = Window(0, 0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(NamedTuple):
     """The texts to look for, and which of them are special."""
 
     literals: tuple[bytes, ...]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from enum import Enum
 
 from logdoctor.model import ExceptionInfo, Frame
@@ -247,7 +246,7 @@ class TracebackReader:
         members = [*self._members, *([info] if info else [])]
         # Of the members of a group the first that is no group itself stands for all.
         leaf = next((m for m in members if not m.type.endswith("Group")), members[0] if members else None)
-        return replace(self._outer, cause=leaf or self._outer.cause)
+        return self._outer._replace(cause=leaf or self._outer.cause)
 
     def _known(self, info: ExceptionInfo) -> bool:
         """Whether the chain has it already: some records hold their traceback twice."""
