@@ -64,11 +64,20 @@ def _add(findings: list[Finding], named: _Named, general: Collection[str]) -> li
     merged = replace(
         finding,
         role=Role.ROOT_CAUSE,
+        # argparse's list of valid values is worth keeping; that it knows no such flag is said already.
+        cause=f"{finding.cause} {replaced.cause}" if named.id == "unknown-value" else finding.cause,
         evidence=replaced.evidence or finding.evidence,
-        remedies=(*finding.remedies, *(r for r in replaced.remedies if r.kind == "advice")),
+        remedies=_merged(finding.remedies, replaced.remedies, keep_all=named.id == "unknown-value"),
         verify=replaced.verify,
     )
     return [merged if f is replaced else f for f in findings]
+
+
+def _merged(own: Sequence[Remedy], general: Sequence[Remedy], *, keep_all: bool) -> tuple[Remedy, ...]:
+    """What the version knowledge advises, then argparse's general advice; the same command once, with its words."""
+    kept = [remedy for remedy in general if keep_all or remedy.kind == "advice"]
+    said = {(remedy.kind, remedy.command) for remedy in kept if remedy.command}
+    return (*(remedy for remedy in own if (remedy.kind, remedy.command) not in said), *kept)
 
 
 def _is_about(finding: Finding, name: str) -> bool:
@@ -133,9 +142,9 @@ def _parsers(facts: Facts, version: Version | None) -> Iterator[_Named]:
 
 def _finding(named: _Named) -> Finding:
     absence = named.absence
-    version = f"vLLM {absence.version}" if absence.version else "vLLM"
+    version = f"vLLM {absence.version}" if absence.version else "This vLLM"
     what = {
-        "unknown-variable": f"The variable {named.shown} has no effect: {version} does not know it",
+        "unknown-variable": f"{version} does not know the variable {named.shown}, so it has no effect",
         "unknown-flag": f"{version} has no flag {named.shown}",
         "unknown-value": f"{version} does not take {named.shown} for {absence.owner}",
         "unknown-parser": f"{version} has no parser named {named.shown}",
@@ -168,7 +177,10 @@ def _remedies(named: _Named) -> Iterator[Remedy]:
         kind = "flag" if command.startswith("-") else "env"
         condition = "" if absence.successor else "if the nearest valid name is what was meant"
         yield Remedy(f"Use {use} instead of {shown}", kind, command, condition, named.id)
-    if absence.presence is Presence.LATER and absence.introduced:
-        yield Remedy(f"Or use vLLM {absence.introduced} or newer, which has it", "advice", "", "", named.id)
     remove = f"{owner} {shown}" if owner and not shown.startswith("-") else shown
     yield Remedy(f"Remove {shown}", "remove", remove, "", named.id)
+    if absence.presence is Presence.LATER and absence.introduced:
+        yield Remedy(f"Or use vLLM {absence.introduced} or newer, which has it", "advice", "", "", named.id)
+    elif absence.presence is Presence.UNKNOWN and absence.introduced and absence.last:
+        span = f"{absence.introduced} to {absence.last}"
+        yield Remedy(f"Or use a version that has it ({span})", "advice", "", "", named.id)

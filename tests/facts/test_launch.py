@@ -263,3 +263,37 @@ def test_the_kind_of_image_follows_from_the_version(version: str, style: str) ->
 def test_ngc_images_say_so() -> None:
     facts = facts_of(bare("NVIDIA Release 26.01 (build 2345)"), record("vLLM API server version 0.13.0", line=2))
     assert (facts["image.style"].value, facts["image.release"].value) == ("ngc", "26.01")
+
+
+@pytest.mark.parametrize(
+    ("message", "options"),
+    [
+        ("vllm: error: unrecognized arguments: --mamba-ssu-algorithm horizontal", ("--mamba-ssu-algorithm",)),
+        ("vllm: error: unrecognized arguments: --apikey=sk-1 --swap-space 8", ("--apikey", "--swap-space")),
+        ("vllm: error: unrecognized arguments: serve acme/model", None),
+        ("the client sent: vllm: error, unrecognized arguments: --x", None),
+    ],
+)
+def test_options_that_argparse_refused(message: str, options: tuple[str, ...] | None) -> None:
+    assert facts_of(bare(message)).get("cli.unrecognized", Fact("", "")).value == (options or "")
+
+
+@pytest.mark.parametrize(
+    ("message", "flag", "value"),
+    [
+        ("vllm serve: error: argument --dtype: invalid choice: 'fp4' (choose from 'auto')", "--dtype", "fp4"),
+        (
+            "vllm serve: error: argument --quantization/-q: invalid choice: 'gguf' (choose from awq)",
+            "--quantization",
+            "gguf",
+        ),
+        (
+            "vllm serve: error: argument -tp/--tensor-parallel-size: invalid choice: 3 (choose from 1)",
+            "--tensor-parallel-size",
+            "3",
+        ),
+    ],
+)
+def test_values_that_argparse_refused(message: str, flag: str, value: str) -> None:
+    facts = facts_of(bare(message))
+    assert (facts["cli.invalid_flag"].value, facts["cli.invalid_value"].value) == (flag, value)
