@@ -193,11 +193,11 @@ _ROLE_ORDER = {Role.ROOT_CAUSE: 0, Role.CONTRIBUTING: 1, Role.NOTICE: 2, Role.CO
 def _report_order(judged: Judged, roots: Mapping[int, int]) -> tuple[int, int, int, int, int, str]:
     candidate = judged.candidate
     place = roots.get(id(candidate), 0) if judged.role is Role.ROOT_CAUSE else 0
-    about_boot = 0 if judged.role is Role.NOTICE and _is_about_the_boot(candidate.signature) else 1
+    about_boot = 0 if judged.role is Role.NOTICE and is_about_the_boot(candidate.signature) else 1
     return (_ROLE_ORDER[judged.role], place, -judged.severity.rank, about_boot, candidate.line, candidate.id)
 
 
-def _is_about_the_boot(signature: Signature) -> bool:
+def is_about_the_boot(signature: Signature) -> bool:
     """Whether an entry asks how the boot as a whole stands: what it says comes before remarks about single lines."""
     return any(key.startswith(("boot.verdict", "silence.")) for key in (*signature.when_known, *signature.when))
 

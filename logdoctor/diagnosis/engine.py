@@ -13,7 +13,7 @@ from logdoctor.database import Database
 from logdoctor.database.schema import Kind
 from logdoctor.diagnosis import fingerprints, verdict
 from logdoctor.diagnosis.absences import absences
-from logdoctor.diagnosis.causes import Candidate, Judged, judge, weigh
+from logdoctor.diagnosis.causes import Candidate, Judged, is_about_the_boot, judge, weigh
 from logdoctor.diagnosis.failures import FailureLog
 from logdoctor.diagnosis.matching import BootMatcher, Match, Matcher
 from logdoctor.diagnosis.remedies import choose, conflicts_of
@@ -81,6 +81,11 @@ class BootObserver:
         if not self._vllm and not candidates:
             return None
         reached = verdict.final(happened, judged, milestones)
+        if reached is Verdict.FAILED and happened is not reached:
+            # What was asked of an unfinished start has no place beside the error that ended it.
+            judged = [one for one in judged if not is_about_the_boot(one.candidate.signature)]
+            facts = {key: fact for key, fact in facts.items() if not key.startswith("silence.")}
+            facts.update(verdict.boot_facts(reached, self._facts.phase, milestones))
         findings = self._findings(judged, facts, reached, milestones)
         summary = boot_summary(reached, findings, facts, milestones, decide=self._decide(judged, facts))
         return BootDiagnosis(

@@ -54,9 +54,15 @@ def commands(of: BootDiagnosis) -> list[str]:
 # --- lines as vLLM prints them ----------------------------------------------------------------------------------------
 
 
-def said(message: str, process: str = "EngineCore pid=68", level: str = "INFO", time: str = "11-30 10:00:00") -> str:
+def said(
+    message: str,
+    process: str = "EngineCore pid=68",
+    level: str = "INFO",
+    time: str = "11-30 10:00:00",
+    file: str = "core.py:1330",
+) -> str:
     """A logger's line; every line of a longer message carries the prefix, as vLLM's formatter does."""
-    return "\n".join(f"({process}) {level} {time} [core.py:1330] {line}" for line in message.split("\n"))
+    return "\n".join(f"({process}) {level} {time} [{file}] {line}" for line in message.split("\n"))
 
 
 def raised(
@@ -66,7 +72,7 @@ def raised(
     lines = [head, "Traceback (most recent call last):"]
     for function in functions or ("run_engine_core",):
         lines += [f'  File "/opt/vllm/{function}.py", line 7, in {function}', f"    {function}()"]
-    return said("\n".join([*lines, error]), process, "ERROR")
+    return said("\n".join([*lines, error]), process, "ERROR", file="core.py:1100")
 
 
 def banner(version: str = "0.17.1", **arguments: object) -> str:
