@@ -1,0 +1,124 @@
+"""The summary for a terminal or a pipe: plain lines, colour only for severities and for what is new."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator
+
+from logdoctor.fleet import report_parts as parts
+from logdoctor.fleet.summary import Cause, FleetSummary, Unknown
+from logdoctor.fleet.together import Start
+from logdoctor.report.escaping import clip, defuse_commands, one_line, to_ascii
+from logdoctor.report.options import RenderOptions
+
+_LABEL = 11
+_SHOWN = 20
+_TROUBLES = 10
+_COLORS = {"fatal": "31", "error": "31", "warning": "33", "info": "36", "new": "1;35", "head": "1"}
+
+
+def render(summary: FleetSummary, options: RenderOptions) -> str:
+    """Return the summary as text."""
+    text = "\n".join(_Text(options).lines(summary)) + "\n"
+    text = defuse_commands(text)
+    return to_ascii(text) if options.ascii else text
+
+
+class _Text:
+    def __init__(self, options: RenderOptions) -> None:
+        self._width = max(options.width, 40)
+        self._color = options.color
+        self._dot = "-" if options.ascii else "·"
+
+    def lines(self, summary: FleetSummary) -> Iterator[str]:
+        yield from textwrap.wrap(f" {self._dot} ".join(parts.headline(summary)), self._width)
+        if parts.news(summary):
+            yield parts.news(summary)
+        yield from self._starts(summary.starts)
+        yield from self._section("ROOT CAUSES", len(summary.causes))
+        for cause in summary.causes[:_SHOWN]:
+            yield from self._cause(cause)
+        yield from self._more(len(summary.causes), "causes")
+        yield from self._section("UNKNOWN FAILURES, not in the database", len(summary.unknown))
+        for unknown in summary.unknown[:_SHOWN]:
+            yield from self._unknown(unknown)
+        yield from self._more(len(summary.unknown), "unknown failures")
+        if summary.gone:
+            yield from self._section("GONE since the baseline", len(summary.gone))
+            yield from self._prose(parts.counts(summary.gone, shown=_SHOWN), "  ")
+        yield from self._section("NOT READ", summary.not_read)
+        for trouble in summary.troubles[:_TROUBLES]:
+            yield from self._prose(f"{trouble.source}: {trouble.error}", "  ", "    ")
+        if summary.not_read > _TROUBLES:
+            yield f"  and {parts.number(summary.not_read - _TROUBLES)} more"
+        yield ""
+        yield f"logdoctor {summary.tool_version}, signature database {summary.database_version}"
+
+    def _section(self, title: str, count: int) -> Iterator[str]:
+        if count:
+            yield ""
+            yield self._paint(f"{title} ({parts.number(count)})", "head")
+
+    def _more(self, count: int, what: str) -> Iterator[str]:
+        if count > _SHOWN:
+            yield f"  and {parts.number(count - _SHOWN)} more {what}; --format json has all of them"
+
+    def _cause(self, cause: Cause) -> Iterator[str]:
+        severity = self._paint(cause.severity, cause.severity)
+        yield self._head(cause.group.count, f"{severity} {cause.id}", parts.change(cause))
+        yield from self._prose(cause.title, "      ")
+        yield from self._facets(parts.cause_facets(cause))
+
+    def _unknown(self, unknown: Unknown) -> Iterator[str]:
+        template = clip(one_line(unknown.template), self._width * 2)
+        yield self._head(unknown.group.count, "", parts.change(unknown))
+        yield from self._prose(template, "      ")
+        yield from self._facets(parts.unknown_facets(unknown))
+        named, match = parts.draft_lines(unknown.draft)
+        yield from self._facets([("draft", f"{named}  {match}")])
+        yield from self._facets(
+            [("to add it", "logdoctor signatures new LOG, or --format markdown for the whole draft")]
+        )
+
+    def _head(self, count: int, what: str, change: str) -> str:
+        mark = self._paint(change.upper(), "new") if change == "new" else change
+        return "  ".join(part for part in (f"{parts.number(count):>6}", what, mark) if part)
+
+    def _facets(self, facets: Iterable[tuple[str, str]]) -> Iterator[str]:
+        for label, text in facets:
+            lead = f"      {label:<{_LABEL}}"
+            yield from self._prose(text, lead, " " * len(lead))
+
+    def _starts(self, starts: tuple[Start, ...]) -> Iterator[str]:
+        if not starts:
+            return
+        yield from self._section("STARTS OF THE DEPLOYMENT", len(starts))
+        for start in starts[-_SHOWN:]:
+            yield f"  {parts.start_title(start)}"
+            if parts.began_text(start):
+                yield from self._prose(parts.began_text(start), "    ", "      ")
+            if parts.missing_text(start):
+                yield from self._prose(parts.missing_text(start), "    ", "      ")
+            yield from self._members(start)
+
+    def _members(self, start: Start) -> Iterator[str]:
+        rows = [tuple(parts.member_texts(member)) for member in start.members]
+        widths = [min(max(len(row[column]) for row in rows), 40) for column in range(5)]
+        for member, row in zip(start.members, rows, strict=True):
+            mark = ">" if member is start.began else " "
+            cells = "  ".join(f"{clip(cell, 40):<{width}}" for cell, width in zip(row, widths, strict=True))
+            yield f"    {mark} {cells}".rstrip()
+
+    def _prose(self, text: str, lead: str, hang: str | None = None) -> Iterator[str]:
+        yield from textwrap.wrap(
+            one_line(text),
+            self._width,
+            initial_indent=lead,
+            subsequent_indent=lead if hang is None else hang,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+
+    def _paint(self, text: str, name: str) -> str:
+        code = _COLORS.get(name)
+        return f"\x1b[{code}m{text}\x1b[0m" if self._color and code else text
