@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from logdoctor import __version__
 from logdoctor.console import CommandFailed, render_options, write_report
 from logdoctor.model import Diagnosis, Fact, Severity
 from logdoctor.report.options import RenderOptions
@@ -64,30 +63,21 @@ def diagnose(request: Request, output: str | Path | None = None) -> int:
 
 def run_diagnosis(request: Request, stdin: BinaryIO) -> Result:
     """Read, diagnose, redact and render. Raises `CommandFailed` with one line for the user."""
-    from logdoctor.diagnosis import diagnose_records
-    from logdoctor.diagnosis.wanted import wanted_texts
-    from logdoctor.reading import InputError, open_runs, read_lines, read_records
-    from logdoctor.reading.skim import Skimmer
+    from logdoctor.pipeline import Context, diagnose_runs, skimmed
+    from logdoctor.reading import InputError, open_runs
     from logdoctor.report import render
     from logdoctor.report.redaction import redact
 
     format_ = _format(request)
     fail_on = _severity(request.fail_on)
-    given = parse_facts(request.facts)
+    context = Context(parse_facts(request.facts))
     database = open_database(request.signature_dirs, request.ignore_broken)
     try:
         runs = open_runs(request.paths, stdin=stdin, max_bytes=request.max_bytes)
-        skimmed = Skimmer(lambda: wanted_texts(database)).runs(runs)
-        diagnosis = diagnose_records(read_records(read_lines(skimmed)), database, given=given)
+        diagnosis = diagnose_runs(skimmed(runs, database), database, context, source=source_name(request.paths))
     except InputError as error:
         raise CommandFailed(str(error)) from error
-    diagnosis = replace(
-        diagnosis,
-        source=source_name(request.paths),
-        tool_version=__version__,
-        database_version=database.version,
-        notes=(*diagnosis.notes, *runs.notes),
-    )
+    diagnosis = replace(diagnosis, notes=(*diagnosis.notes, *runs.notes))
     diagnosis = choose_boot(diagnosis, request.boot)
     options = replace(request.options, all_boots=request.boot == "all")
     text = render(redact(diagnosis, keep_hosts=request.keep_hosts), format_, options=options)

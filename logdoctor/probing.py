@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from logdoctor import __version__
 from logdoctor.commands import Result, open_database, parse_facts, source_name
 from logdoctor.console import CommandFailed
 from logdoctor.model import Diagnosis, Fact, Severity
+from logdoctor.pipeline import stamped
 from logdoctor.report.options import RenderOptions
 from logdoctor.report.status import exit_status
 
@@ -121,12 +121,8 @@ class Prober:
             # Asking for a tool every round would write an error into the server's log every round.
             self._options = replace(self._options, tools=False)
         diagnosis = diagnose_probe(probed, self._database, log, given=self._given)
-        return replace(
-            diagnosis,
-            source=" + ".join(part for part in (str(self._options.address), source) if part),
-            tool_version=__version__,
-            database_version=self._database.version,
-        )
+        source = " + ".join(part for part in (str(self._options.address), source) if part)
+        return stamped(diagnosis, self._database, source)
 
     def _log(self) -> tuple[Diagnosis | None, str]:
         request = self._request
@@ -181,24 +177,22 @@ def _probe_options(request: ProbeRequest) -> ProbeOptions:
 
 def _launch_facts(inspect: str) -> Mapping[str, Fact]:
     """Return what `inspect` tells of the container, as far as it can be read."""
-    from logdoctor.launch import LaunchError, facts, read_launch
+    from logdoctor.launch import LaunchError
+    from logdoctor.pipeline import launch_facts
 
     try:
-        return facts(read_launch(inspect), lines=False)
+        return launch_facts(inspect)
     except LaunchError:
         return {}
 
 
 def _read_log(database: Database, path: str, stdin: BinaryIO, given: Mapping[str, Fact]) -> Diagnosis:
-    from logdoctor.diagnosis import diagnose_records
-    from logdoctor.diagnosis.wanted import wanted_texts
-    from logdoctor.reading import InputError, open_runs, read_lines, read_records
-    from logdoctor.reading.skim import Skimmer
+    from logdoctor.pipeline import Context, diagnose_runs, skimmed
+    from logdoctor.reading import InputError, open_runs
 
     try:
         runs = open_runs((path,), stdin=stdin)
-        skimmed = Skimmer(lambda: wanted_texts(database)).runs(runs)
-        diagnosis = diagnose_records(read_records(read_lines(skimmed)), database, given=given)
+        diagnosis = diagnose_runs(skimmed(runs, database), database, Context(given))
     except InputError as error:
         raise CommandFailed(str(error)) from error
     return replace(diagnosis, notes=(*diagnosis.notes, *runs.notes))

@@ -18,9 +18,12 @@ ORDER = (
     ("database",),
     ("diagnosis",),
     ("report",),
+    ("pipeline",),
     ("console",),
-    ("fleet", "commands", "follow", "api", "mcp", "probing"),
-    ("cli", "cli_probe", "cli_fleet", "entry"),
+    ("api",),
+    ("fleet", "commands", "follow", "mcp", "probing", "recipes"),
+    ("cli", "cli_probe", "cli_fleet", "cli_more", "entry"),
+    ("man",),
 )
 """Rooms from left to right; a room imports only what stands left of it, or itself."""
 RANK = {room: rank for rank, rooms in enumerate(ORDER) for room in rooms}

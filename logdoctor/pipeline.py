@@ -1,0 +1,69 @@
+"""The one way from bytes to a diagnosis: skim, read, diagnose, join with the launch, stamp with the versions.
+
+The command line, the Python interface and the probe all go this way, so that they cannot differ. Nothing here prints,
+exits or renders; what comes out is not redacted yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from logdoctor import __version__
+from logdoctor.model import Diagnosis, Fact, Run
+
+if TYPE_CHECKING:
+    from logdoctor.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What is known beside the log."""
+
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+    """Facts that were given; they outweigh those of the launch and of the log."""
+    launch: str | None = None
+    """Text of the launch: a command line, a compose file, a manifest, or what `docker inspect` prints."""
+    launch_name: str = ""
+    """Name of the launch file, for the command to paste."""
+
+
+def skimmed(runs: Iterable[Run], database: Database) -> Iterator[Run]:
+    """Leave out of a long log what no signature and no fact asks for."""
+    from logdoctor.diagnosis.wanted import wanted_texts
+    from logdoctor.reading.skim import Skimmer
+
+    return Skimmer(lambda: wanted_texts(database)).runs(runs)
+
+
+def diagnose_runs(
+    runs: Iterable[Run], database: Database, context: Context | None = None, *, source: str = ""
+) -> Diagnosis:
+    """Diagnose skimmed runs. Raises `InputError` and, for a launch that cannot be read, `LaunchError`."""
+    from logdoctor.diagnosis import diagnose_records
+    from logdoctor.reading import read_lines, read_records
+
+    context = context or Context()
+    given = {**launch_facts(context.launch), **context.facts}
+    diagnosis = diagnose_records(read_records(read_lines(runs)), database, given=given)
+    if context.launch is not None:
+        from logdoctor.diagnosis.launch_check import corrected_launch
+
+        launch = corrected_launch(diagnosis, context.launch, source=context.launch_name)
+        diagnosis = replace(diagnosis, launch=launch)
+    return stamped(diagnosis, database, source)
+
+
+def launch_facts(launch: str | None) -> Mapping[str, Fact]:
+    """Return what a launch states, for a log that does not; its lines are not those of the log."""
+    if launch is None:
+        return {}
+    from logdoctor.launch import facts, read_launch
+
+    return facts(read_launch(launch), lines=False)
+
+
+def stamped(diagnosis: Diagnosis, database: Database, source: str) -> Diagnosis:
+    """Return the diagnosis with the name of its input and the versions that made it."""
+    return replace(diagnosis, source=source, tool_version=__version__, database_version=database.version)
