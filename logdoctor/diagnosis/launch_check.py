@@ -188,7 +188,7 @@ def _summary(findings: tuple[Finding, ...], known: Facts, failed: bool) -> str:
 
 def _notes(launch: LaunchCommand, known: Facts) -> Iterator[str]:
     if "vllm.version" not in known:
-        yield "The launch does not tell vLLM's version; give --fact vllm.version=… to have it compared with that release."
+        yield "The launch does not tell vLLM's version; give --fact vllm.version=… to have it compared."
     if "gpu.compute_capability" not in known:
         yield "The GPU is not known; give --fact gpu.name=… or --nvidia-smi FILE to have it compared."
     if launch.unknown:
@@ -282,5 +282,5 @@ def _as_launch(rewritten: Rewritten) -> Launch:
         unknown=rewritten.unknown,
         ready_command=rewritten.ready_command,
         applied=tuple(f"{remedy.command} ({remedy.finding})" for remedy in rewritten.applied if remedy.command),
-        skipped=tuple(f"{one.remedy.command}: {one.reason}" for one in rewritten.skipped if one.remedy.command),
+        skipped=tuple(f"{one.remedy.command} ({one.reason})" for one in rewritten.skipped if one.remedy.command),
     )

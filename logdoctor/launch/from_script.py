@@ -13,7 +13,7 @@ from logdoctor.launch.errors import LaunchError
 from logdoctor.launch.pieces import whole
 from logdoctor.launch.scripts import Call, Script
 
-MAX_CHARACTERS = 1024 * 1024
+MAX_CHARACTERS = 256 * 1024
 _GAP = re.compile(r"[ \t]+\Z")
 
 

@@ -7,7 +7,10 @@ import re
 from logdoctor.launch.command import LaunchCommand
 from logdoctor.launch.errors import LaunchError
 from logdoctor.launch.from_inspect import containers_in, read_inspect
-from logdoctor.launch.from_script import MAX_CHARACTERS, read_script
+from logdoctor.launch.from_script import read_script
+
+MAX_INSPECT = 4 * 1024 * 1024
+"""Characters of `docker inspect`, which may tell about many containers; other launches are much shorter."""
 
 _YAML = re.compile(r"^(?:services|apiVersion|kind)[ \t]*:", re.MULTILINE)
 _JSON_KEYS = re.compile(r'"(?:services|apiVersion)"\s*:')
@@ -20,8 +23,8 @@ def read_launch(text: str, *, service: str = "") -> LaunchCommand:
     `service` chooses a service of a compose file. Raises `LaunchError` with one sentence when the text is none of
     them, or is not safe to read.
     """
-    if len(text) > MAX_CHARACTERS:
-        raise LaunchError(f"the launch file is too big: {len(text):,} characters, at most {MAX_CHARACTERS:,} are read")
+    if len(text) > MAX_INSPECT:
+        raise LaunchError(f"the launch file is too big: {len(text):,} characters, at most {MAX_INSPECT:,} are read")
     if not text.strip("\ufeff \t\r\n"):
         raise LaunchError("the launch file is empty")
     containers = containers_in(text)

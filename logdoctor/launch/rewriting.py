@@ -152,7 +152,7 @@ def _again(launch: LaunchCommand, text: str) -> LaunchCommand:
 
 def _refusal(remedy: Remedy) -> str:
     if remedy.kind not in APPLIED_KINDS:
-        return "it is no argument of vLLM: change it by hand" if remedy.command else "it is advice"
+        return "no argument of vLLM; to be changed by hand" if remedy.command else "advice"
     if remedy.condition:
         bound = remedy.condition.startswith(("if ", "unless ", "with "))
         return f"it holds only {remedy.condition}" if bound else remedy.condition

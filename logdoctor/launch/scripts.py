@@ -18,6 +18,7 @@ from logdoctor.launch.shell import Statement, Token
 
 MAX_NESTING = 4
 MAX_SPLICED = 2_000
+"""Words that variables may add to one command."""
 MAX_VALUE = 20_000
 """Characters of a value after putting in variables; scripts that grow beyond are left as they are."""
 
@@ -180,10 +181,14 @@ class Script:
 
     def _words(self, statement: Statement) -> list[ScriptWord]:
         spans = sorted([*((t.start, t.end) for t in statement.tokens), *statement.redirects])
+        places = {span: place for place, span in enumerate(spans)}
         words: list[ScriptWord] = []
         for token in statement.tokens:
             spliced = self._spliced(token) if len(words) < MAX_SPLICED else None
-            words.extend(self.row(*spliced) if spliced else self.row(self._piece, [token], spans))
+            if spliced:
+                words.extend(self.row(*spliced))
+            else:
+                words.append(self._word(self._piece, token, spans, places[token.start, token.end]))
         return words
 
     def _spliced(self, token: Token) -> tuple[Piece, list[Token]] | None:
@@ -202,27 +207,26 @@ class Script:
         tokens = [one for statement in rows for one in statement.tokens]
         return (inner, tokens) if len(rows) == 1 and tokens else None
 
-    def row(
-        self, piece: Piece, tokens: list[Token], spans: list[tuple[int, int]] | None = None
-    ) -> Iterator[ScriptWord]:
-        """Yield the words of a list of tokens; `spans` are all neighbours, also redirections."""
-        spans = spans if spans is not None else [(t.start, t.end) for t in tokens]
-        places = {span: place for place, span in enumerate(spans)}
-        for token in tokens:
-            place = places[token.start, token.end]
-            value, expands = self._resolved(token)
-            word = Word(
-                value=value,
-                start=piece.start(token.start),
-                end=piece.end(token.end),
-                before=piece.end(spans[place - 1][1]) if place else -1,
-                after=piece.start(spans[place + 1][0]) if place + 1 < len(spans) else -1,
-                quoting=piece.quoting,
-                expands=expands,
-                raw=piece.text[token.start : token.end],
-                filled=token.expands and not expands,
-            )
-            yield ScriptWord(word, piece, token)
+    def row(self, piece: Piece, tokens: list[Token]) -> Iterator[ScriptWord]:
+        """Yield the words of a list of tokens that stand side by side."""
+        spans = [(token.start, token.end) for token in tokens]
+        for place, token in enumerate(tokens):
+            yield self._word(piece, token, spans, place)
+
+    def _word(self, piece: Piece, token: Token, spans: list[tuple[int, int]], place: int) -> ScriptWord:
+        value, expands = self._resolved(token)
+        word = Word(
+            value=value,
+            start=piece.start(token.start),
+            end=piece.end(token.end),
+            before=piece.end(spans[place - 1][1]) if place else -1,
+            after=piece.start(spans[place + 1][0]) if place + 1 < len(spans) else -1,
+            quoting=piece.quoting,
+            expands=expands,
+            raw=piece.text[token.start : token.end],
+            filled=token.expands and not expands,
+        )
+        return ScriptWord(word, piece, token)
 
     def _resolved(self, token: Token) -> tuple[str, bool]:
         """Put in what the script sets; also whether something is left that only the shell knows."""

@@ -10,7 +10,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from logdoctor.launch.errors import LaunchError
 from logdoctor.launch.pieces import Piece, Quoting
+
+MAX_WORDS = 5_000
+"""Words of one command that are read."""
 
 _BLANK = " \t"
 _SEPARATORS = ";&|()"
@@ -61,6 +65,12 @@ class _Draft:
 def split(piece: Piece, *, newline_ends: bool = True) -> tuple[Statement, ...]:
     """Return the commands of a script; with `newline_ends=False` a line end is a blank like any other."""
     return tuple(_Splitter(piece.text, newline_ends).statements())
+
+
+def refuse_many(count: int) -> None:
+    """Raise `LaunchError` for a command of more words than anyone writes."""
+    if count > MAX_WORDS:
+        raise LaunchError(f"a command of the launch has more than {MAX_WORDS:,} words")
 
 
 def unquote(text: str, start: int, end: int) -> tuple[str, list[int], list[int], Quoting, bool]:
@@ -204,6 +214,7 @@ class _Splitter:
             return
         value, _, _, quoting, expands = unquote(self._text, start, end)
         self._draft.tokens.append(Token(start, end, value, quoting, expands))
+        refuse_many(len(self._draft.tokens))
         self._draft.continued = False
         self._at = end
 

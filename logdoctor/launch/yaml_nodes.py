@@ -16,9 +16,9 @@ from typing import Any
 from logdoctor.launch.errors import LaunchError
 from logdoctor.launch.pieces import Piece, Quoting
 
-MAX_CHARACTERS = 512 * 1024
+MAX_CHARACTERS = 256 * 1024
 MAX_DEPTH = 64
-MAX_NODES = 200_000
+MAX_NODES = 20_000
 MAX_ALIASES = 2_000
 
 _STYLES = {"'": Quoting.YAML_SINGLE, '"': Quoting.YAML_DOUBLE, "|": Quoting.YAML_BLOCK, ">": Quoting.YAML_BLOCK}
@@ -97,6 +97,8 @@ def read_documents(text: str) -> list[Node]:
         where = f" in line {mark.line + 1}" if mark is not None else ""
         problem = getattr(error, "problem", None) or "a character that YAML does not allow"
         raise LaunchError(f"the launch file is no valid YAML{where}: {problem}") from error
+    except LaunchError:
+        raise
     except (ValueError, IndexError, TypeError, AttributeError, OverflowError) as error:  # the reader's own faults
         raise LaunchError("the launch file is no valid YAML") from error
 

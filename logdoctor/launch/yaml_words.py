@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from logdoctor.launch import shell
 from logdoctor.launch.command import Form, Layout, Slot, Span, Variable, Word
@@ -32,17 +33,17 @@ class Words:
     """The words that an entry holds."""
 
     words: tuple[Word, ...] = ()
-    pieces: tuple[Piece | None, ...] = ()
-    """What stands inside each word."""
+    insides: tuple[Callable[[], Piece | None], ...] = ()
+    """What stands inside each word, looked into when it is asked for."""
     shared: bool = False
     """True when they stand at an anchor that other entries may use too."""
 
     def inside(self, position: int) -> Piece | None:
         """Return what stands inside a word."""
-        return self.pieces[position] if 0 <= position < len(self.pieces) else None
+        return self.insides[position]() if 0 <= position < len(self.insides) else None
 
     def __add__(self, other: Words) -> Words:
-        return Words(self.words + other.words, self.pieces + other.pieces, self.shared or other.shared)
+        return Words(self.words + other.words, self.insides + other.insides, self.shared or other.shared)
 
 
 def words_of(text: str, node: Node | None, owner: Node) -> Words:
@@ -51,21 +52,22 @@ def words_of(text: str, node: Node | None, owner: Node) -> Words:
         return Words()
     shared = not owner.start <= node.start <= owner.end
     if node.kind == "list":
-        return Words(tuple(list_words(text, node)), tuple(_piece(text, item) for item in node.items), shared)
+        insides = tuple(partial(_piece, text, item) for item in node.items)
+        return Words(tuple(list_words(text, node)), insides, shared)
     if node.kind != "scalar" or (not node.style and node.value in ("", "null", "~")):
         return Words()
     piece = scalar_piece(text, node)
     if piece is None:
-        return Words((Word(node.value, node.start, node.end, expands=True, raw=node.value[:80]),), (None,), shared)
-    rows = list(shell.split(piece, newline_ends=False))
+        word = Word(node.value, node.start, node.end, expands=True, raw=node.value[:80])
+        return Words((word,), (partial(_piece, text, None),), shared)
+    rows = shell.split(piece, newline_ends=False)
     script = Script(piece, newline_ends=False)
     found = [*script.row(piece, [token for row in rows for token in row.tokens])]
-    words = tuple(_interpolated(one.word) for one in found)
-    return Words(words, tuple(one.inside() for one in found), shared)
+    return Words(tuple(_interpolated(one.word) for one in found), tuple(one.inside for one in found), shared)
 
 
-def _piece(text: str, node: Node) -> Piece | None:
-    return scalar_piece(text, node) if node.kind == "scalar" else None
+def _piece(text: str, node: Node | None) -> Piece | None:
+    return scalar_piece(text, node) if node is not None and node.kind == "scalar" else None
 
 
 def _interpolated(word: Word) -> Word:
@@ -87,6 +89,7 @@ def _interpolated(word: Word) -> Word:
 
 def list_words(text: str, node: Node) -> list[Word]:
     """Return the items of a list as words."""
+    shell.refuse_many(len(node.items))
     layout = Layout.FLOW if node.flow else Layout.BLOCK
     words = []
     for place, item in enumerate(node.items):
@@ -112,7 +115,10 @@ def list_words(text: str, node: Node) -> list[Word]:
 def entry_cut(text: str, owner: Node, key: str) -> Span:
     """Return what removes an entry of a mapping together with its lines."""
     pairs = list(owner.pairs)
-    place = next(at for at, pair in enumerate(pairs) if pair[0].value == key)
+    return _pair_cut(text, owner, pairs, next(at for at, pair in enumerate(pairs) if pair[0].value == key))
+
+
+def _pair_cut(text: str, owner: Node, pairs: Sequence[tuple[Node, Node]], place: int) -> Span:
     name, value = pairs[place]
     end = max(content_end(text, value), name.end) if value.start >= name.start else _alias_end(text, name)
     if owner.flow:
@@ -163,18 +169,18 @@ def variables_of(text: str, owner: Node, key: str) -> tuple[dict[str, Variable],
 
 def _from_mapping(text: str, node: Node) -> dict[str, Variable]:
     variables: dict[str, Variable] = {}
-    pairs = [pair for pair in node.pairs if pair[0].value != "<<"]
+    pairs = list(node.pairs)
     for _, merged in (pair for pair in node.pairs if pair[0].value == "<<" and pair[1].kind == "map"):
         inherited = {name.value: value for name, value in merged.pairs}
         variables.update({n: Variable(n, v.value, (0, 0)) for n, v in inherited.items() if v.kind == "scalar"})
-    for name, value in pairs:
-        if value.kind != "scalar":
+    for at, (name, value) in enumerate(pairs):
+        if value.kind != "scalar" or name.value == "<<":
             continue
         empty = not value.style and value.value in ("", "null", "~")
         place = None if empty else _value_word(text, value)
         known = place is None or not place.expands
         setting = None if empty else place.value if place else value.value
-        cut = entry_cut(text, node, name.value)
+        cut = _pair_cut(text, node, pairs, at)
         variables[name.value] = Variable(name.value, setting, cut, place, "", known)
     return variables
 
