@@ -15,7 +15,7 @@ from logdoctor.diagnosis import fingerprints, verdict
 from logdoctor.diagnosis.absences import absences
 from logdoctor.diagnosis.causes import Candidate, Judged, is_about_the_boot, judge, weigh
 from logdoctor.diagnosis.failures import FailureLog
-from logdoctor.diagnosis.matching import BootMatcher, Match, Matcher
+from logdoctor.diagnosis.matching import BootMatcher, Match, Matcher, shortened
 from logdoctor.diagnosis.remedies import choose, conflicts_of
 from logdoctor.diagnosis.settling import settle
 from logdoctor.diagnosis.silence import LastRecords, silence_facts
@@ -39,6 +39,7 @@ from logdoctor.model import (
 from logdoctor.reading import looks_like_vllm
 
 MAX_EVIDENCE = 6
+BATCH_LINES = 1000
 MAX_FINDINGS = 100
 MAX_BOOTS = 200
 """Boots that are reported; of a longer restart loop the first and the last ones are kept."""
@@ -51,7 +52,10 @@ class BootObserver:
         self.index = index
         self._general = matcher.general
         self._facts = FactCollector()
+        self._all = matcher
         self._matcher = BootMatcher(matcher)
+        self._waiting: list[Record] = []
+        self._waiting_lines = 0
         self._failures = FailureLog()
         self._last_records = LastRecords()
         self._vllm = False
@@ -59,19 +63,32 @@ class BootObserver:
         self._first_line = 0
 
     def observe(self, record: Record) -> None:
-        """Take note of a record."""
-        self._first_line = self._first_line or record.first_line
-        self._facts.observe(record)
-        self._matcher.observe(record)
-        self._failures.observe(record)
-        self._last_records.observe(record)
-        self._vllm = self._vllm or looks_like_vllm(record)
-        if not record.quoted:
-            last = next(((n, t) for n, t in reversed(record.lines) if t.strip()), None)
-            self._last = max(self._last, last) if last else self._last
+        """Take a record; it is looked at together with the next few."""
+        self._waiting.append(record)
+        self._waiting_lines += len(record.lines)
+        if self._waiting_lines >= BATCH_LINES:
+            self._look()
+
+    def _look(self) -> None:
+        """Look at the waiting records: one search tells which literals stand in each."""
+        records, self._waiting, self._waiting_lines = self._waiting, [], 0
+        if not records:
+            return
+        self._first_line = self._first_line or records[0].first_line
+        messages = [shortened(record.message) for record in records]
+        for record, message, present in zip(records, messages, self._all.find(messages), strict=True):
+            self._facts.observe(record, present)
+            self._matcher.observe(record, message, present)
+            self._failures.observe(record)
+            self._last_records.observe(record)
+            self._vllm = self._vllm or looks_like_vllm(record)
+            if not record.quoted:
+                last = next(((n, t) for n, t in reversed(record.lines) if t.strip()), None)
+                self._last = max(self._last, last) if last else self._last
 
     def close(self, given: Mapping[str, Fact]) -> BootDiagnosis | None:
         """Diagnose the boot; None when nothing in it comes from vLLM or matches."""
+        self._look()
         milestones = self._facts.milestones
         happened = verdict.outcome(milestones)
         facts = self._all_facts(happened, milestones, given)
@@ -104,6 +121,7 @@ class BootObserver:
 
     def matching(self, given: Mapping[str, Fact]) -> tuple[str, ...]:
         """Return the ids of all signatures that match the boot, whatever their role would be."""
+        self._look()
         milestones = self._facts.milestones
         happened = verdict.outcome(milestones)
         facts = self._all_facts(happened, milestones, given)

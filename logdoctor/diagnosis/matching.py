@@ -6,7 +6,7 @@ items whose core is there run their pattern. Every pattern runs under a time lim
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from logdoctor.database import Database
 from logdoctor.database.literals import item_literals
 from logdoctor.database.prefilter import build_text_search
 from logdoctor.database.schema import MatchItem, Signature
+from logdoctor.facts import LITERALS as FACT_LITERALS
 from logdoctor.model import Record
 
 PATTERN_TIMEOUT = 0.2
@@ -23,8 +24,6 @@ PATTERN_TIMEOUT = 0.2
 KEPT_HITS = 8
 """Hits kept of one item; more are counted only."""
 MAX_RANKS = 64
-BATCH_RECORDS = 256
-BATCH_CHARACTERS = 1_000_000
 MAX_MESSAGE = 200_000
 """Characters of a message that patterns see; a longer one is searched in its beginning and its end."""
 
@@ -73,6 +72,13 @@ class Match:
     captures: Mapping[str, str]
 
 
+def shortened(message: str) -> str:
+    """Return what patterns see of a message: all of it, or its beginning and its end."""
+    if len(message) <= MAX_MESSAGE:
+        return message
+    return message[: MAX_MESSAGE // 2] + "\n" + message[-MAX_MESSAGE // 2 :]
+
+
 class Matcher:
     """The signatures of a database, prepared for matching; shared by all boots.
 
@@ -98,23 +104,25 @@ class Matcher:
                 self._on_facts.append(number)
             elif row.asks == "always":
                 self._make(number)
-        self._search: Callable[[str], list[str]] | None = None
+        self._seen: set[str] = set()
+        self._search: Callable[[Sequence[str]], list[set[str]]] | None = None
 
     @property
     def general(self) -> frozenset[str]:
         """Ids of the broad catch-alls."""
         return frozenset(row.id for row in self._database.rows if row.general)
 
-    def present(self, text: str) -> list[str]:
-        """Return the literal cores that stand in a text, and make the signatures that they belong to."""
+    def find(self, messages: Sequence[str]) -> list[set[str]]:
+        """Return which literals stand in each message (of signatures and of facts), and make their signatures."""
         if self._search is None:
-            self._search = build_text_search(tuple(self._rows_by_literal))
-        found = self._search(text)
-        for literal in found:
-            for number in self._rows_by_literal[literal]:
+            self._search = build_text_search(tuple(dict.fromkeys((*self._rows_by_literal, *FACT_LITERALS))))
+        found = self._search(messages)
+        for literal in set().union(*found) - self._seen:
+            self._seen.add(literal)
+            for number in self._rows_by_literal.get(literal, ()):
                 if number not in self._made:
                     self._make(number)
-        return [literal for literal in found if literal in self._by_literal]
+        return found
 
     def _make(self, number: int) -> None:
         signature = self._made[number] = self._database.signature(number)
@@ -134,13 +142,11 @@ class Matcher:
         for literal in literals:
             self._by_literal.setdefault(literal, []).append(number)
 
-    def candidates(self, message: str, present: Iterable[str]) -> list[int]:
-        """Return the items whose literal core, one of the `present` ones, stands in the message."""
-        found = set(self._always)
-        for literal in present:
-            if literal in message:
-                found.update(self._by_literal[literal])
-        return sorted(found)
+    def candidates(self, present: Iterable[str]) -> list[int]:
+        """Return the items with a literal core that is present."""
+        by_literal = self._by_literal
+        found = {number for literal in present if literal in by_literal for number in by_literal[literal]}
+        return sorted(found.union(self._always)) if found or self._always else []
 
     def pattern(self, number: int) -> regex.Pattern[str]:
         """Return the compiled pattern of an item; compiled when first needed."""
@@ -175,33 +181,17 @@ class BootMatcher:
     def __init__(self, matcher: Matcher) -> None:
         self._matcher = matcher
         self._hits: dict[int, ItemHits] = {}
-        self._waiting: list[tuple[Record, str]] = []
-        self._waiting_size = 0
         self.too_slow: dict[str, None] = {}
         """Patterns that ran into the time limit."""
 
-    def observe(self, record: Record) -> None:
-        """Take a record; it is matched with the next few. Text that a client sent never matches."""
+    def observe(self, record: Record, message: str, present: Iterable[str]) -> None:
+        """Match one record, given its message and the literals in it. Text that a client sent never matches."""
         if record.quoted:
             return
-        message = record.message
-        if len(message) > MAX_MESSAGE:
-            message = message[: MAX_MESSAGE // 2] + "\n" + message[-MAX_MESSAGE // 2 :]
-        self._waiting.append((record, message))
-        self._waiting_size += len(message)
-        if len(self._waiting) >= BATCH_RECORDS or self._waiting_size >= BATCH_CHARACTERS:
-            self._match_waiting()
-
-    def _match_waiting(self) -> None:
-        # Most literal cores stand nowhere in a batch, and one search over the whole batch tells.
-        present = self._matcher.present("\n".join(message for _, message in self._waiting))
-        for record, message in self._waiting:
-            for number in self._matcher.candidates(message, present):
-                item = self._matcher.item(number)
-                if _allowed(item, record):
-                    self._search(number, item, record, message)
-        self._waiting.clear()
-        self._waiting_size = 0
+        for number in self._matcher.candidates(present):
+            item = self._matcher.item(number)
+            if _allowed(item, record):
+                self._search(number, item, record, message)
 
     def _search(self, number: int, item: MatchItem, record: Record, message: str) -> None:
         try:
@@ -218,7 +208,6 @@ class BootMatcher:
 
     def matches(self, known: Container[str]) -> list[Match]:
         """Return every signature whose texts are satisfied, and those on facts alone whose facts are `known`."""
-        self._match_waiting()
         found = (self._match(signature) for signature in self._matcher.made())
         on_facts = (Match(signature, (), 1, (), {}) for signature in self._matcher.on_facts(known))
         return [*(match for match in found if match is not None), *on_facts]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from logdoctor.facts import arguments, hardware, kernels, launch, loading, memory, milestones, phases, serving
 from logdoctor.facts.clock import stamp
-from logdoctor.facts.index import words_of
 from logdoctor.facts.inference import FindGpu, InferGpu, infer_facts
 from logdoctor.facts.milestones import Milestones, MilestoneTracker
 from logdoctor.facts.pattern import FactPattern, FactStore, PatternTable, Statement
@@ -52,8 +51,12 @@ class FactCollector:
         self._serving = Serving()
         self._gpus = (find_gpu, infer_from_memory)
 
-    def observe(self, record: Record) -> None:
-        """Take in the next record; text that clients sent counts as a line and states nothing."""
+    def observe(self, record: Record, present: Collection[str] | None = None) -> None:
+        """Take in the next record; text that clients sent counts as a line and states nothing.
+
+        `present` are the literals known to stand in its message, at least those of `LITERALS`; they are looked for
+        where nobody did it before.
+        """
         now = stamp(record.time, record.outer_time)
         self._milestones.touch(record, now)
         message = record.message
@@ -67,13 +70,14 @@ class FactCollector:
             self._phases.extend(record)
         if status or record.quoted:
             return
-        words = words_of(message)
-        self._phases.observe(record, message, words, now)
-        self._milestones.observe(record, message, words, self._phases.before_shutdown, now)
-        self._keep(self._statements(record, message, words), record)
+        if present is None:
+            present = [literal for literal in LITERALS if literal in message]
+        self._phases.observe(record, message, present, now)
+        self._milestones.observe(record, message, present, self._phases.before_shutdown, now)
+        self._keep(self._statements(record, message, present), record)
 
-    def _statements(self, record: Record, message: str, words: frozenset[str]) -> Iterator[Statement]:
-        yield from self._table.read(record, message, words)
+    def _statements(self, record: Record, message: str, present: Collection[str]) -> Iterator[Statement]:
+        yield from self._table.read(record, message, present)
         if any(literal in message for literal in arguments.LITERALS):
             yield from arguments.read_arguments(record, message)
         if " throughput: " in message or "is preempted by" in message:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 import re
 from functools import cache
 from typing import NamedTuple
@@ -136,10 +137,10 @@ EVENTS: tuple[EventPattern, ...] = _BEGIN + _READY + _SHUTDOWN + _FAILURE + _WAI
 _INDEX = LiteralIndex((pattern.literal, pattern) for pattern in EVENTS)
 
 
-def find_events(record: Record, message: str, words: frozenset[str]) -> list[EventPattern]:
+def find_events(record: Record, message: str, present: Collection[str]) -> list[EventPattern]:
     """Give the patterns of the events that the record is, in the order of the table."""
     found: list[EventPattern] = []
-    for pattern in _INDEX.find(message, words):
+    for pattern in _INDEX.find(present):
         if any(pattern.event == other.event for other in found):
             continue
         if pattern.levels and record.level not in pattern.levels:

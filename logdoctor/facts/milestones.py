@@ -5,6 +5,7 @@ Only shapes are known here (which line means that a process gave up, not why); t
 
 from __future__ import annotations
 
+from collections.abc import Collection
 import re
 from collections import deque
 from typing import NamedTuple
@@ -160,9 +161,9 @@ class MilestoneTracker:
         self._once(_event("ready", "answered", record, Phase.SERVING.value))
         self._moved_on(record, Phase.SERVING.value)
 
-    def observe(self, record: Record, message: str, words: frozenset[str], phase: Phase, stamp: Stamp) -> None:
+    def observe(self, record: Record, message: str, present: Collection[str], phase: Phase, stamp: Stamp) -> None:
         """Take note of what the record means for the boot."""
-        found = find_events(record, message, words)
+        found = find_events(record, message, present)
         events = {pattern.event for pattern in found}
         for pattern in found:
             line, text = _line_with(record, pattern.literal)

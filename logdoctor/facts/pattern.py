@@ -8,7 +8,7 @@ first, so that a record without facts costs a few dozen substring searches and n
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import cache
 from typing import NamedTuple
@@ -117,9 +117,9 @@ class PatternTable:
         self._index = LiteralIndex((pattern.literal, (place, pattern)) for place, pattern in enumerate(patterns))
         self._done: set[int] = set()
 
-    def read(self, record: Record, message: str, words: frozenset[str]) -> Iterator[Statement]:
+    def read(self, record: Record, message: str, present: Collection[str]) -> Iterator[Statement]:
         """Yield what the record states."""
-        for place, pattern in self._index.find(message, words):
+        for place, pattern in self._index.find(present):
             if place in self._done:
                 continue
             if pattern.files and record.file and record.file.rpartition("/")[2] not in pattern.files:

@@ -6,6 +6,7 @@ processes, and second models, repeat earlier lines.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -92,12 +93,12 @@ class PhaseTracker:
         self.before_shutdown = Phase.LAUNCH
         """The phase the boot was in, or was in when it began to shut down."""
 
-    def observe(self, record: Record, message: str, words: frozenset[str], stamp: Stamp) -> Phase:
+    def observe(self, record: Record, message: str, present: Collection[str], stamp: Stamp) -> Phase:
         """Give the phase of the record; the boot moves on where the record is a later marker."""
         if stamp.known:
             self._latest = stamp
         if record.level in ("", "INFO", "WARNING", "DEBUG") and record.exception is None:
-            for marker in _INDEX.find(message, words):
+            for marker in _INDEX.find(present):
                 if marker.after <= self._step < marker.step:
                     self._move(marker.step, marker.phase)
         self.extend(record)
