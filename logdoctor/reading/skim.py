@@ -63,21 +63,30 @@ class Skimmer:
         self._whole_until = head
         """Offset in the input up to which everything is kept."""
         self._offset = 0
+        self._held: list[Run] = []
+        self._held_size = 0
         self.bytes_skipped = 0
 
     def runs(self, runs: Iterable[Run]) -> Iterator[Run]:
         """Yield what is kept, as runs of whole lines."""
-        held: list[Run] = []
-        size = 0
         for run in runs:
-            held.append(run)
-            size += len(run.data)
-            # The end is not known before it is there: hold back as much as the tail needs.
-            while held and size - len(held[0].data) >= self._tail:
-                first = held.pop(0)
-                size -= len(first.data)
-                yield from self._skim(first)
-        yield from held
+            yield from self.push(run)
+        yield from self.held
+
+    def push(self, run: Run) -> Iterator[Run]:
+        """Take the next run and yield what is kept of those before the tail."""
+        self._held.append(run)
+        self._held_size += len(run.data)
+        # The end is not known before it is there: hold back as much as the tail needs.
+        while self._held and self._held_size - len(self._held[0].data) >= self._tail:
+            first = self._held.pop(0)
+            self._held_size -= len(first.data)
+            yield from self._skim(first)
+
+    @property
+    def held(self) -> tuple[Run, ...]:
+        """The tail as it stands: kept whole if nothing more comes."""
+        return tuple(self._held)
 
     def _skim(self, run: Run) -> Iterator[Run]:
         begin, self._offset = self._offset, self._offset + len(run.data)

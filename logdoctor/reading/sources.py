@@ -112,29 +112,43 @@ class InputRuns:
 
 def _whole_lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
     """Regroup pieces so that each ends with a line end; lines that grow too long lose their middle."""
-    carry = b""
-    long: _LongLine | None = None
+    lines = WholeLines()
     for piece in pieces:
-        if long is not None:
+        yield from lines.push(piece)
+    if lines.rest:
+        yield lines.rest
+
+
+class WholeLines:
+    """Regroups pieces that are pushed into it so that each ends with a line end."""
+
+    def __init__(self) -> None:
+        self._carry = b""
+        self._long: _LongLine | None = None
+
+    def push(self, piece: bytes) -> Iterator[bytes]:
+        """Take a piece and yield the whole lines that it completes."""
+        if self._long is not None:
             end = piece.find(b"\n")
             if end < 0:
-                long.add(piece)
-                continue
-            long.add(piece[:end])
-            yield long.text() + b"\n"
-            long, piece = None, piece[end + 1 :]
+                self._long.add(piece)
+                return
+            self._long.add(piece[:end])
+            yield self._long.text() + b"\n"
+            self._long, piece = None, piece[end + 1 :]
         cut = piece.rfind(b"\n") + 1
         if cut:
-            yield carry + piece[:cut] if carry else piece[:cut]
-            carry = piece[cut:]
+            yield self._carry + piece[:cut] if self._carry else piece[:cut]
+            self._carry = piece[cut:]
         else:
-            carry += piece
-        if len(carry) > MAX_PHYSICAL_LINE:
-            long, carry = _LongLine(carry), b""
-    if long is not None:
-        carry = long.text()
-    if carry:
-        yield carry
+            self._carry += piece
+        if len(self._carry) > MAX_PHYSICAL_LINE:
+            self._long, self._carry = _LongLine(self._carry), b""
+
+    @property
+    def rest(self) -> bytes:
+        """The line that has not ended yet, as it stands."""
+        return self._long.text() if self._long is not None else self._carry
 
 
 class _LongLine:
