@@ -62,7 +62,8 @@ def fleet_command(
     """
     from logdoctor.commands import parse_facts
     from logdoctor.database import DatabaseError
-    from logdoctor.fleet.run import FleetError, FleetRequest, run_fleet
+    from logdoctor.fleet.errors import FleetError
+    from logdoctor.fleet.run import FleetRequest, run_fleet
     from logdoctor.fleet.work import WorkOptions
 
     if not paths:

@@ -11,11 +11,13 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
+from types import ModuleType
 
 from logdoctor.fleet.ordering import Numbered
 from logdoctor.fleet.record import error_record
@@ -60,6 +62,20 @@ def _interrupts_ignored() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
+@contextlib.contextmanager
+def _without_main() -> Iterator[None]:
+    """Keep a new process from importing the program that this one runs: a worker needs nothing of it.
+
+    It would cost the start of the command line, or of Ray, in every worker, and run a script without a guard again.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
+
+
 def task_of(source: Source) -> Task:
     """Return what a worker has to know of a source."""
     return Task(source.name, source.key, source.path, source.below)
@@ -74,8 +90,8 @@ class Pool:
         self._jobs = max(1, jobs)
         self._versions = versions
         self._workers: list[_Worker] = []
-        self.replaced = 0
-        """Workers that died with a log in hand."""
+        self.notes: list[str] = []
+        """Remarks on how it went; the record of a log says what happened to its worker."""
 
     def __enter__(self) -> Pool:
         return self
@@ -113,7 +129,7 @@ class Pool:
     def _start(self) -> _Worker:
         ours, theirs = multiprocessing.Pipe()
         process = _processes.Process(target=work, args=(theirs, self._options), daemon=True)
-        with _interrupts_ignored():
+        with _interrupts_ignored(), _without_main():
             process.start()
         theirs.close()  # so that the worker's end is the only one, and its death is seen
         worker = _Worker(process, ours)
@@ -150,7 +166,6 @@ class Pool:
         worker.process.join(_PATIENCE)
         how = _how_it_ended(worker.process.exitcode)
         self._remove(worker)
-        self.replaced += 1
         return worker.number, (self._problem(task, f"the process that read it {how}"),)
 
     def _problem(self, task: Task, problem: str) -> bytes:

@@ -99,14 +99,14 @@ def shown_source(name: str) -> str:
     return clip(escape_control(Redactor(keep_hosts=True).text(name)), 2 * _NAME)
 
 
-def hidden(name: str, keep: bool) -> str:
+def hidden(name: str, keep: bool, kind: str = "host") -> str:
     """Return a host's name as it may be shown: as it is, or a stand-in that is the same for the same name."""
     if not name:
         return ""
     if keep:
         return clip(one_line(escape_control(Redactor(keep_hosts=True).text(name))), _NAME)
     digest = hashlib.sha256(name.lower().encode("utf-8", "replace")).hexdigest()
-    return f"<host-{digest[:4]}-{int(digest[4:16], 16) % 1_000_000:06d}>"
+    return f"<{kind}-{digest[:4]}-{int(digest[4:16], 16) % 1_000_000:06d}>"
 
 
 def base_record(source: str, key: str, versions: tuple[str, str]) -> dict[str, Any]:
@@ -174,7 +174,7 @@ def fill_place(record: dict[str, Any], in_log: Place, in_path: Place, trace: Tra
     record.update(
         node=hidden(in_log.node, keep_hosts) or hidden(in_path.node, True) or None,
         node_from="log" if in_log.node else "path" if in_path.node else None,
-        pod=hidden(in_path.pod, True) or hidden(in_log.pod, keep_hosts) or None,
+        pod=hidden(in_path.pod, True) or hidden(in_log.pod, keep_hosts, "pod") or None,
         host=hidden(in_log.host or (hosts[0] if len(hosts) == 1 else ""), keep_hosts) or None,
         first_seen=_time(trace.first),
         last_seen=_time(trace.last),

@@ -17,7 +17,8 @@ h1{font-size:1.4rem}h2{font-size:1.15rem;margin-top:2rem}
 table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.25rem .6rem;border-bottom:1px solid #8884}
 th.n,td.n{text-align:right;font-variant-numeric:tabular-nums}td.t{overflow-wrap:anywhere}
 code,pre{font-family:ui-monospace,monospace;font-size:.9em}pre{overflow:auto;padding:.6rem;border:1px solid #8884}
-dl{display:grid;grid-template-columns:8rem 1fr;gap:.1rem .6rem;margin:.3rem 0}dt{opacity:.7}dd{margin:0;overflow-wrap:anywhere}
+dl{display:grid;grid-template-columns:8rem 1fr;gap:.1rem .6rem;margin:.3rem 0}
+dt{opacity:.7}dd{margin:0;overflow-wrap:anywhere}
 .fatal,.error{color:#c22}.warning{color:#a60}.new{font-weight:bold}tr.began{font-weight:bold}
 details{margin:.6rem 0}summary{cursor:pointer}footer{margin-top:2rem;opacity:.7}
 """
@@ -54,7 +55,8 @@ def _lines(summary: FleetSummary) -> Iterator[str]:
         yield f"<h2>Not read: {escape(parts.logs(summary.not_read))}</h2><ul>"
         yield from (f"<li><code>{escape(one.source)}</code>: {escape(one.error)}</li>" for one in summary.troubles)
         yield "</ul>"
-    yield f"<footer>logdoctor {escape(summary.tool_version)}, signature database {escape(summary.database_version)}</footer>"
+    versions = f"logdoctor {summary.tool_version}, signature database {summary.database_version}"
+    yield f"<footer>{escape(versions)}</footer>"
     yield "</body></html>"
 
 

@@ -34,7 +34,7 @@ def _lines(summary: FleetSummary) -> Iterator[str]:
         yield f"{markdown_text(cause.title)}\n"
         yield from _facets(parts.cause_facets(cause))
     if summary.unknown:
-        yield "\n## Unknown failures\n\nNot in the database. Each draft is a beginning: it matches, a person has to say why."
+        yield "\n## Unknown failures\n\nNot in the database. A draft matches; a person has to say why."
     for unknown in summary.unknown[:_SHOWN]:
         change = f", {parts.change(unknown)}" if unknown.before is not None else ""
         yield f"\n### {parts.logs(unknown.group.count)}{change}: {code_span(clip(unknown.template, 160))}\n"
@@ -54,8 +54,10 @@ def _table(summary: FleetSummary) -> Iterator[str]:
     yield "| ---: | " + ("---: | " if compared else "") + "--- | --- | ---: |"
     for cause in summary.causes:
         before = f"{'new' if cause.new else parts.number(cause.before or 0)} | " if compared else ""
-        nodes = cause.group.different["nodes"] or cause.group.different["hosts"] or cause.group.different["pods"]
-        yield f"| {parts.number(cause.group.count)} | {before}{cause.severity} | {code_span(cause.id)} | {nodes or ''} |"
+        different = cause.group.different
+        nodes = different["nodes"] or different["hosts"] or different["pods"] or ""
+        count = parts.number(cause.group.count)
+        yield f"| {count} | {before}{cause.severity} | {code_span(cause.id)} | {nodes} |"
 
 
 def _facets(facets: Iterable[tuple[str, str]]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from logdoctor.fleet import reports
+from logdoctor.fleet.errors import FleetError
 from logdoctor.fleet.ordering import Numbered, in_order
 from logdoctor.fleet.output import OutputFile, read_records
 from logdoctor.fleet.pool import Pool, default_jobs
@@ -22,10 +23,6 @@ from logdoctor.report.options import RenderOptions
 from logdoctor.report.status import EXIT_FAILED
 
 ENGINES = ("pool", "ray")
-
-
-class FleetError(Exception):
-    """The fleet cannot be diagnosed as asked; the message is the one line for the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +54,9 @@ class FleetResult:
 class Engine(Protocol):
     """What carries logs to workers and lines back."""
 
+    notes: list[str]
+    """Remarks on how it went, for standard error."""
+
     def run(self, sources: Iterable[Source]) -> Iterator[Numbered]:
         """Yield the position of a source and its lines, as they come."""
 
@@ -78,7 +78,7 @@ def run_fleet(request: FleetRequest, stdin: BinaryIO, write: Callable[[bytes], o
             for record in read_records(file.path):
                 tally.add_stored(record)
         stop = stack.enter_context(Stop())
-        _diagnose(request, paths, file, tally, stop, file.write if file else write, diagnoser.versions)
+        notes += _diagnose(request, paths, file, tally, stop, file.write if file else write, diagnoser.versions)
     if not tally.logs:
         raise FleetError("no logs found; in a directory these are *.log*, *.txt, and files that begin like a log")
     if stop.wanted:
@@ -97,7 +97,7 @@ def _diagnose(
     stop: Stop,
     write: Callable[[bytes], object],
     versions: tuple[str, str],
-) -> None:
+) -> tuple[str, ...]:
     leave_out = [str(path) for path in (request.output, request.baseline) if path is not None]
 
     def todo(found: Iterable[Source]) -> Iterator[Source]:
@@ -128,6 +128,9 @@ def _diagnose(
             write(line)
             tally.add(record)
             step()
+            if stop.wanted and request.engine == "ray":
+                break  # a dataset has been handed over whole; it ends with the engine
+        return tuple(engine.notes)
 
 
 def _check(request: FleetRequest) -> None:

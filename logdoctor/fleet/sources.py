@@ -41,7 +41,7 @@ class Source:
     pieces: Iterator[bytes] | None = field(default=None, compare=False)
     """The bytes of a member; to be used before the next source is asked for."""
     problem: str = ""
-    """Why it cannot be read, where that is known already: such a source is not opened, and gets a record all the same."""
+    """Why it cannot be read, where that is known already; it is not opened, and gets a record all the same."""
     below: str = ""
     """The first directory between the argument and the file, e.g. the node whose logs it holds."""
     archive: bool = False
@@ -126,7 +126,8 @@ class _Finder:
         try:
             mode = Path(path).stat().st_mode
         except (OSError, ValueError) as error:
-            matches = sorted(glob.glob(path, recursive=True)) if glob.has_magic(path) else []
+            # `Path.glob` takes no absolute pattern.
+            matches = sorted(glob.glob(path, recursive=True)) if glob.has_magic(path) else []  # noqa: PTH207
             if not matches:
                 yield Source(_clean(path), problem=sentence(error))
             named = Path(path).name not in _ANY_NAME

@@ -128,13 +128,11 @@ def _by_time(members: Iterable[Member]) -> list[list[Member]]:
     groups: list[list[Member]] = []
     for member in sorted(members, key=lambda one: (_moment(one.first_seen), one.order)):
         open_groups = [group for group in groups if _fits(member, group)]
-        chosen = max(
-            open_groups, key=lambda group: (_shared(member, group), _moment(group[0].first_seen)), default=None
-        )
-        if chosen is None:
-            groups.append([member])
+        ranked = [(_shared(member, group), position, group) for position, group in enumerate(open_groups)]
+        if ranked:
+            max(ranked, key=lambda one: one[:2])[2].append(member)  # of equals the one that began last
         else:
-            chosen.append(member)
+            groups.append([member])
     return groups
 
 

@@ -175,5 +175,5 @@ class Trace:
         return tuple(dict.fromkeys(host for boot in self._boots for host in boot.hosts))
 
     def boot_at(self, first_line: int, last_line: int) -> BootTrace | None:
-        """Return the boot that printed the lines; boots that were no vLLM's have no diagnosis, so numbers may differ."""
+        """Return the boot that printed the lines; its number may differ, as boots of other programs get none."""
         return next((boot for boot in self._boots if boot.touches(first_line, last_line)), None)
