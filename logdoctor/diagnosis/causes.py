@@ -8,7 +8,7 @@ the specific beats the general; earlier beats later.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from logdoctor.database.schema import Kind, Signature
 from logdoctor.diagnosis.conditions import Truth, evaluate, undecided, version_in
@@ -81,6 +81,11 @@ class Judged:
     """It is one of several root causes, and the log does not decide between them."""
 
     @property
+    def is_consequence(self) -> bool:
+        """Whether something else in the boot, or nothing but another failure at all, explains it."""
+        return self.role is Role.CONSEQUENCE or self.candidate.signature.kind is Kind.CASCADE
+
+    @property
     def severity(self) -> Severity:
         """How bad it is in this boot."""
         return Severity.INFO if self.aside else self.candidate.signature.severity
@@ -143,6 +148,7 @@ def judge(candidates: Sequence[Candidate], *, failed: bool, stop_line: int = 0) 
     kept = _without_suppressed(candidates)
     present = {candidate.id for candidate in kept}
     explained = {c.id: tuple(i for i in c.signature.consequence_of if i in present and i != c.id) for c in kept}
+    kept = _with_borrowed_weight(kept, explained)
     roots = sorted((c for c in kept if c.may_be_root() and not explained[c.id]), key=lambda c: (c.order, c.id))
     aside = {c.id for c in kept if not failed and _belongs_to_stop(c, stop_line)}
     roots = [c for c in roots if c.id not in aside]
@@ -161,6 +167,15 @@ def judge(candidates: Sequence[Candidate], *, failed: bool, stop_line: int = 0) 
             judged.append(_role(candidate, root, explained[candidate.id]))
     order = {id(candidate): place for place, candidate in enumerate(roots)}
     return sorted(judged, key=lambda one: _report_order(one, order))
+
+
+def _with_borrowed_weight(kept: list[Candidate], explained: Mapping[str, tuple[str, ...]]) -> list[Candidate]:
+    """Let what explains an error weigh as much as that error: NCCL's warning about shared memory, for one."""
+    lowest: dict[str, int] = {}
+    for candidate in kept:
+        for explainer in explained[candidate.id]:
+            lowest[explainer] = min(lowest.get(explainer, candidate.weight), candidate.weight)
+    return [replace(c, weight=min(c.weight, lowest.get(c.id, c.weight))) for c in kept]
 
 
 def _undecided(root: Candidate, other: Candidate) -> bool:
@@ -208,7 +223,11 @@ def _without_suppressed(candidates: Sequence[Candidate]) -> list[Candidate]:
         # A finding that hangs on an unknown fact may not silence one that holds.
         if candidate.truth is Truth.TRUE and candidate.in_version:
             dropped.update(candidate.signature.suppresses)
-    specific = [c for c in candidates if not c.signature.general and c.truth is Truth.TRUE and c.may_be_root()]
+    specific = [
+        c
+        for c in candidates
+        if not c.signature.general and not c.is_echo and c.truth is Truth.TRUE and c.may_be_root()
+    ]
     kept = []
     for candidate in candidates:
         if candidate.id in dropped:
