@@ -32,6 +32,10 @@ _USAGE = re.compile(r"usage: \S|[\w./-]{1,80}: error: ")
 _BAR = re.compile(r".{0,200}?\d{1,3}%[| ]")
 
 
+_Key = tuple[str, str, str]
+"""Source, stream, and what tells the process from others there."""
+
+
 class _Reader(Protocol):
     """What reads an exception out of the lines of a record."""
 
@@ -42,7 +46,7 @@ class _Reader(Protocol):
 
 def group(lines: Iterable[Line]) -> Iterator[tuple[str, Record]]:
     """The records of all sources, each with the name of its source, in the order of their first lines."""
-    slots: dict[tuple[str, str, str], _Slot] = {}
+    slots: dict[_Key, _Slot] = {}
     waiting: deque[_Open] = deque()
     epoch = held = 0
     for line in lines:
@@ -53,7 +57,7 @@ def group(lines: Iterable[Line]) -> Iterator[tuple[str, Record]]:
         slot = slots.get(key)
         if slot is None:
             if len(slots) > _MAX_SLOTS:
-                slots = {key: slot for key, slot in slots.items() if slot.alive}
+                slots = _thinned(slots)
             slot = slots[key] = _Slot()
         opened = slot.take(line, head, epoch)
         if opened is not None:
@@ -70,6 +74,15 @@ def group(lines: Iterable[Line]) -> Iterator[tuple[str, Record]]:
         yield rest.source, rest.record()
 
 
+def _thinned(slots: dict[_Key, _Slot]) -> dict[_Key, _Slot]:
+    """The slots with an open record; where these are too many, the older half of them is closed."""
+    alive = [(key, slot) for key, slot in slots.items() if slot.alive]
+    surplus = max(len(alive) - _MAX_SLOTS // 2, 0)
+    for _, slot in alive[:surplus]:
+        slot.close()
+    return dict(alive[surplus:])
+
+
 class _Slot:
     """The open records of one process in one stream: one that repeats its head, one that does not."""
 
@@ -82,6 +95,12 @@ class _Slot:
     @property
     def alive(self) -> bool:
         return any(record is not None and not record.closed for record in (self.log, self.bare))
+
+    def close(self) -> None:
+        """Let nothing go on here any more."""
+        for record in (self.log, self.bare):
+            if record is not None:
+                record.closed = True
 
     def lend(self, record: _Open) -> None:
         """Let bare lines go on a record of another process."""
