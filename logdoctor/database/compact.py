@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from logdoctor.database.schema import Signature, signature_from_dict
 
-FORMAT = 1
+FORMAT = 3
 
 
 class Row(NamedTuple):
@@ -23,10 +23,10 @@ class Row(NamedTuple):
     id: str
     entry: str
     """The entry as JSON, without its examples."""
-    literals: tuple[str, ...]
-    """A record that matches holds at least one of them; empty when `asks` decides."""
-    against: tuple[str, ...]
-    """Literals of texts that must not be there."""
+    positive: tuple[tuple[str, ...], ...]
+    """For each text to look for the literals of which a record that matches holds at least one; empty: unknown."""
+    negative: tuple[tuple[str, ...], ...]
+    """The same for the texts that must not be there."""
     asks: str
     """`texts`: by its literals; `always`: an item has no literal; `facts`: it has no texts at all."""
     needs: tuple[str, ...]
@@ -34,6 +34,16 @@ class Row(NamedTuple):
     general: bool
     mark: str
     """Hash of the content; where the entry stands and its examples do not count."""
+
+    @property
+    def literals(self) -> tuple[str, ...]:
+        """All literals of the texts to look for."""
+        return tuple(dict.fromkeys(literal for literals in self.positive for literal in literals))
+
+    @property
+    def against(self) -> tuple[str, ...]:
+        """All literals of the texts that must not be there."""
+        return tuple(dict.fromkeys(literal for literals in self.negative for literal in literals))
 
     def signature(self) -> Signature:
         """Make the signature of the row."""
@@ -60,12 +70,11 @@ def row_of(signature: Signature, entry: str = "", mark: str = "") -> Row:
         wanted = {**signature.when_known, **signature.when}
         needs = tuple(key for key, value in wanted.items() if not _holds_without(value))
         return Row(signature.id, entry, (), (), "facts", needs, signature.general, mark)
-    each = [item_literals(item) for item in signature.match.positive]
+    positive = tuple(item_literals(item) for item in signature.match.positive)
+    negative = tuple(item_literals(item) for item in signature.match.none)
     # An entry that only forbids texts has none to wait for.
-    asks = "texts" if each and all(each) else "always"
-    literals = tuple(dict.fromkeys(literal for group in each for literal in group))
-    against = tuple(dict.fromkeys(literal for item in signature.match.none for literal in item_literals(item)))
-    return Row(signature.id, entry, literals, against, asks, (), signature.general, mark)
+    asks = "texts" if positive and all(positive) else "always"
+    return Row(signature.id, entry, positive, negative, asks, (), signature.general, mark)
 
 
 def _json(value: object) -> str:
@@ -89,6 +98,6 @@ def load_rows(data: bytes) -> list[Row]:
     if not isinstance(loaded, list) or len(loaded) != 2 or loaded[0] != FORMAT:
         raise ValueError("not the compact form of a signature database")
     return [
-        Row(name, entry, tuple(literals), tuple(against), asks, tuple(needs), *rest)
-        for name, entry, literals, against, asks, needs, *rest in loaded[1]
+        Row(name, entry, tuple(map(tuple, positive)), tuple(map(tuple, negative)), asks, tuple(needs), *rest)
+        for name, entry, positive, negative, asks, needs, *rest in loaded[1]
     ]

@@ -156,9 +156,14 @@ def compact_shipped() -> bytes:
     return dump_rows(map(make_row, shipped_entries()))
 
 
+_MAKERS = ("entries", "schema", "compact", "literals", "patterns")
+"""Modules that decide what the compact form holds: another code makes another form."""
+
+
 def source_key(directory: Path) -> str:
     """Name the content of the files that the compact form is made from."""
-    files = sorted(directory.glob("*.yaml"))
+    own = Path(__file__).parent
+    files = [*sorted(directory.glob("*.yaml")), *(own / f"{name}.py" for name in _MAKERS)]
     return key_of(str(FORMAT).encode(), *(part for path in files for part in (path.name.encode(), path.read_bytes())))
 
 

@@ -5,14 +5,13 @@ Memory stays bounded: of a boot only facts, a few hits per signature and the kep
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from logdoctor.budget import budget, budget_facts
 from logdoctor.database import Database
 from logdoctor.database.schema import Kind
 from logdoctor.diagnosis import fingerprints, verdict
-from logdoctor.diagnosis.absences import absences
 from logdoctor.diagnosis.causes import Candidate, Judged, is_about_the_boot, judge, weigh
 from logdoctor.diagnosis.failures import FailureLog
 from logdoctor.diagnosis.matching import BootMatcher, Match, Matcher, shortened
@@ -40,9 +39,23 @@ from logdoctor.reading import looks_like_vllm
 
 MAX_EVIDENCE = 6
 BATCH_LINES = 1000
+_BARS = frozenset({"% Completed | ", "%|"})
+"""Literals of the facts that only progress bars hold."""
 MAX_FINDINGS = 100
 MAX_BOOTS = 200
 """Boots that are reported; of a longer restart loop the first and the last ones are kept."""
+
+
+def _is_amid_bars(place: int, records: Sequence[Record], found: Sequence[set[str]]) -> bool:
+    """Whether a record is a step of a progress bar between two other steps of it: the first and the last tell all."""
+    if not 0 < place < len(records) - 1:
+        return False
+    around = records[place - 1], records[place], records[place + 1]
+    return (
+        found[place - 1] == found[place] == found[place + 1]
+        and around[0].process == around[1].process == around[2].process
+        and not any(record.level or record.exception or len(record.lines) > 1 for record in around)
+    )
 
 
 class BootObserver:
@@ -76,7 +89,10 @@ class BootObserver:
             return
         self._first_line = self._first_line or records[0].first_line
         messages = [shortened(record.message) for record in records]
-        for record, message, present in zip(records, messages, self._all.find(messages), strict=True):
+        found = self._all.find(messages)
+        for place, (record, message, present) in enumerate(zip(records, messages, found, strict=True)):
+            if present & _BARS and _is_amid_bars(place, records, found):
+                continue
             self._facts.observe(record, present)
             self._matcher.observe(record, message, present)
             self._failures.observe(record)
@@ -150,9 +166,11 @@ class BootObserver:
         """State as facts that a failed boot shows no cause of its own: cut off above, or died without a word."""
         if happened not in (Verdict.FAILED, Verdict.CRASHED):
             return
-        if any(c.may_be_root() and c.weight < 2 and c.signature.match for c in candidates):
+        judged = judge(candidates, failed=True, stop_line=milestones.shutdown_line)
+        roots = [one.candidate for one in judged if one.role is Role.ROOT_CAUSE]
+        if any(root.weight < 2 and root.signature.match for root in roots):
             return
-        if first_failure(self._failures, _cascade_lines(candidates)) is not None:
+        if first_failure(self._failures, _explained_lines(judged)) is not None:
             return
         if not any(c.signature.kind is Kind.CASCADE for c in candidates) and not milestones.failed:
             return
@@ -164,13 +182,16 @@ class BootObserver:
     ) -> tuple[Finding, ...]:
         seen = {event.line: event.text for event in reversed(milestones.failures)}
         findings = [self._finding(one, facts, seen) for one in judged]
-        findings = absences(facts, findings, self._general)
-        failure = first_failure(self._failures, _cascade_lines([one.candidate for one in judged]))
+        if names_something(facts):
+            from logdoctor.diagnosis.absences import absences
+
+            findings = absences(facts, findings, self._general)
+        failure = first_failure(self._failures, _explained_lines(judged))
         root = next((one for one in judged if one.role is Role.ROOT_CAUSE), None)
         dead = reached in (Verdict.FAILED, Verdict.CRASHED)
-        echo = root is not None and root.candidate.is_echo
-        if echo:
-            failure = first_failure(self._failures, _cascade_lines((one.candidate for one in judged), Kind.ECHO))
+        echo = root if root is not None and root.candidate.is_echo else None
+        if echo is not None:
+            failure = first_failure(self._failures, _explained_lines(judged, echo))
         # Without a root cause, or with one that rests on a healthy line, or only on a neighbour's word, while an error
         # is left unexplained.
         if dead and (root is None or (failure is not None and (echo or root.candidate.weight == 2))):
@@ -213,6 +234,16 @@ class BootObserver:
         )
 
 
+_NAMES = frozenset(
+    {"env.unknown", "cli.unrecognized", "cli.invalid_flag", "args.reasoning_parser", "args.tool_call_parser"}
+)
+
+
+def names_something(facts: Facts) -> bool:
+    """Whether a fact names something that a version may lack; most logs do not, and the tables stay on the disk."""
+    return any(key in _NAMES or key.startswith("env.VLLM_") for key in facts)
+
+
 _SILENCE = ("boot.only_cascade", "boot.silent_death")
 
 
@@ -225,8 +256,10 @@ def _demoted(finding: Finding, explained_by: str) -> Finding:
     return replace(finding, role=Role.CONTRIBUTING)
 
 
-def _cascade_lines(candidates: Iterable[Candidate], *more: Kind) -> set[int]:
-    return {hit.line for c in candidates if c.signature.kind in (Kind.CASCADE, *more) for hit in c.match.hits}
+def _explained_lines(judged: Iterable[Judged], *more: Judged) -> set[int]:
+    """Return the lines of what is a consequence here, by nature or by what else is in the boot."""
+    known = (*(one for one in judged if one.is_consequence), *more)
+    return {hit.line for one in known for hit in one.candidate.match.hits}
 
 
 def _confidence(candidate: Candidate) -> Confidence:

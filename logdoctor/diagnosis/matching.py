@@ -13,7 +13,6 @@ from typing import NamedTuple
 import regex
 
 from logdoctor.database import Database
-from logdoctor.database.literals import item_literals
 from logdoctor.database.prefilter import build_text_search
 from logdoctor.database.schema import MatchItem, Signature
 from logdoctor.facts import LITERALS as FACT_LITERALS
@@ -127,16 +126,18 @@ class Matcher:
     def _make(self, number: int) -> None:
         signature = self._made[number] = self._database.signature(number)
         if signature.match is not None:
-            for item in (*signature.match.positive, *signature.match.none):
-                self._add(item)
+            row = self._database.rows[number]
+            for item, literals in zip(signature.match.positive, row.positive, strict=True):
+                self._add(item, literals)
+            for item, literals in zip(signature.match.none, row.negative, strict=True):
+                self._add(item, literals)
 
-    def _add(self, item: MatchItem) -> None:
+    def _add(self, item: MatchItem, literals: tuple[str, ...]) -> None:
         if item in self._index:
             return
         number = self._index[item] = len(self._items)
         self._items.append(item)
         self._patterns.append(None)
-        literals = item_literals(item)
         if not literals:
             self._always.append(number)
         for literal in literals:

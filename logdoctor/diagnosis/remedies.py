@@ -13,7 +13,6 @@ from logdoctor.database.schema import RemedySpec, Signature
 from logdoctor.diagnosis.conditions import Truth, evaluate, in_words, undecided, version_in
 from logdoctor.diagnosis.templates import fill, fill_command
 from logdoctor.knowledge.releases import parse_version
-from logdoctor.knowledge.tables import Kind, lookup
 from logdoctor.model import Facts, Remedy
 
 FLAG = re.compile(r"(?<![\w-])(--[a-z][a-z0-9-]*)(?:[ =]([^\s]+))?")
@@ -67,14 +66,16 @@ def exists_in(command: str, version: str) -> bool:
     if not version:
         return True
     for flag, _ in FLAG.findall(command):
-        if _missing(Kind.FLAG, flag, version):
+        if _missing("FLAG", flag, version):
             return False
-    return not any(_missing(Kind.ENV, name, version) for name, _ in _VARIABLE.findall(command))
+    return not any(_missing("ENV", name, version) for name, _ in _VARIABLE.findall(command))
 
 
-def _missing(kind: Kind, name: str, version: str) -> bool:
+def _missing(kind: str, name: str, version: str) -> bool:
+    from logdoctor.knowledge.tables import Kind, lookup
+
     # Names that no vLLM ever had belong to docker, the hub or the host: not ours to judge.
-    known = lookup(kind, name)
+    known = lookup(Kind[kind], name)
     return known is not None and known.exists_in(parse_version(version)) is False
 
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from logdoctor.knowledge.gpus import find_gpu
 from logdoctor.knowledge.models import ModelFacts, find_model
 from logdoctor.knowledge.releases import Version, parse_version
-from logdoctor.knowledge.tables import Kind, lookup
 from logdoctor.model import Fact, Facts, FactValue
 
 _OFF = ("", "none")
@@ -65,22 +64,23 @@ def _parsers(facts: Facts, family: ModelFacts, version: Version | None, source: 
     for key, value in best.items():
         if value:
             yield f"model.{key}_parser", value, source
-    rows: Mapping[str, tuple[str, str, Kind, tuple[str, ...]]] = {
-        "reasoning": (
-            "args.reasoning_parser",
-            "args.reasoning_parser_plugin",
-            Kind.REASONING_PARSER,
-            family.reasoning_parsers,
-        ),
-        "tool": ("args.tool_call_parser", "args.tool_parser_plugin", Kind.TOOL_PARSER, family.tool_parsers),
+    rows: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
+        "reasoning": ("args.reasoning_parser", "args.reasoning_parser_plugin", family.reasoning_parsers),
+        "tool": ("args.tool_call_parser", "args.tool_parser_plugin", family.tool_parsers),
     }
-    for key, (argument, plugin, table, right) in rows.items():
+    for key, (argument, plugin, right) in rows.items():
         given = _text(facts, argument)
         if given.lower() in _OFF or plugin in facts or not right or given in right:
             continue
         # A name that no release has is a finding of its own.
-        if lookup(table, given) is not None and best[key]:
+        if best[key] and _is_a_parser(key, given):
             yield f"parser.{key}_of_another", given, argument
+
+
+def _is_a_parser(kind: str, name: str) -> bool:
+    from logdoctor.knowledge.tables import Kind, lookup
+
+    return lookup(Kind.REASONING_PARSER if kind == "reasoning" else Kind.TOOL_PARSER, name) is not None
 
 
 def _gpu(facts: Facts) -> Iterator[_Derived]:
