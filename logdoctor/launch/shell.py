@@ -320,8 +320,7 @@ class _Unquoter:
             elif char == "\\":
                 self._escape(anything=True)
             else:
-                self._note_expansion(char)
-                self._take(char, 1)
+                self._plain(char)
         return "".join(self._value), self._starts, self._ends, self._quoting(), self._expands
 
     def _take(self, char: str, width: int) -> None:
@@ -330,10 +329,20 @@ class _Unquoter:
         self._at += width
         self._ends.append(min(self._at, self._end))
 
-    def _note_expansion(self, char: str) -> None:
-        following = self._text[self._at + 1 : self._at + 2]
-        if char == "`" or (char == "$" and (following.isalnum() or following in ("{", "(", "_", "@", "*", "?", "#"))):
-            self._expands = self._expands or bool(following)
+    def _plain(self, char: str) -> None:
+        """Take a character; what the shell puts something else in place of stays as it is written."""
+        following = self._text[self._at + 1 : min(self._at + 2, self._end)]
+        end = self._at + 1
+        if char == "`" and following:
+            end = _after_backquote(self._text, self._at + 1)
+        elif char == "$" and following in ("(", "{") and following:
+            end = _matching(self._text, self._at + 2, ")" if following == "(" else "}")
+        elif char != "$" or not (following.isalnum() or following in ("_", "@", "*", "?", "#")) or not following:
+            self._take(char, 1)
+            return
+        self._expands = True
+        while self._at < min(end, self._end):
+            self._take(self._text[self._at], 1)
 
     def _single(self) -> None:
         closing = self._text.find("'", self._at + 1, self._end)
@@ -350,8 +359,7 @@ class _Unquoter:
             if self._text[self._at] == "\\":
                 self._escape(anything=False)
             else:
-                self._note_expansion(self._text[self._at])
-                self._take(self._text[self._at], 1)
+                self._plain(self._text[self._at])
         self._at = min(self._at + 1, self._end)
         self._closed()
 

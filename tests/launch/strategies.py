@@ -83,7 +83,9 @@ def serve_scripts(draw: st.DrawFn) -> tuple[Content, str]:
         lines.extend(f"export {setting}" for setting in settings)
         settings = []
     rows = [" ".join(quoted(word, how) for word in row) for row in content.rows]
-    program = draw(st.sampled_from(["vllm serve", "exec vllm serve", "/opt/venv/bin/vllm serve", "python3 -m vllm serve"]))
+    program = draw(
+        st.sampled_from(["vllm serve", "exec vllm serve", "/opt/venv/bin/vllm serve", "python3 -m vllm serve"])
+    )
     if program == "python3 -m vllm serve":
         program = "python3 -m vllm.entrypoints.cli.main serve"
     lines.append(" ".join([*settings, program, quoted(content.model, how)]) + "".join(gap + row for row in rows))

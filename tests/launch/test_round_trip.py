@@ -180,7 +180,9 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 def test_a_cut_or_damaged_launch_never_crashes(launch: tuple[Content, str], data: st.DataObject) -> None:
     text = launch[1]
     at = data.draw(st.integers(0, len(text)))
-    damage = data.draw(st.sampled_from(["", "'", '"', "\\", "\n", "\t", "[", "{", "&a ", "*a", "!x ", "|", "#", "\x00", "$("]))
+    damage = data.draw(
+        st.sampled_from(["", "'", '"', "\\", "\n", "\t", "[", "{", "&a ", "*a", "!x ", "|", "#", "\x00", "$("])
+    )
     for damaged in (text[:at], text[:at] + damage + text[at:]):
         try:
             rewritten = apply(damaged, [Remedy("s", kind, command) for kind, command in COMMANDS], {})
