@@ -22,7 +22,7 @@ JUST_MISSED = 1.0
 """Less than this is no neighbour's, but what driver, display and contexts take."""
 _UNIFIED_CACHE = 0.6
 """On unified memory a cache explains what is missing while this part of the pool is free; below it sits a program."""
-_EARLY = frozenset({Phase.WEIGHTS.value, Phase.KERNEL_SELECTION.value, Phase.PLATFORM.value, Phase.DISTRIBUTED.value})
+_EARLY = frozenset({Phase.WEIGHTS.value, Phase.KERNEL_SELECTION.value})
 _TRIAL = frozenset({Phase.PROFILING.value, Phase.COMPILE.value})
 
 
