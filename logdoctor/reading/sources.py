@@ -54,13 +54,7 @@ class InputRuns:
     @property
     def notes(self) -> tuple[str, ...]:
         """Remarks about the input for the reader of the report; complete once the iteration has ended."""
-        notes = list(self._remarks)
-        if self._undecodable:
-            shown = "\N{REPLACEMENT CHARACTER}"
-            notes.append(f"{self._undecodable} characters were not valid UTF-8 and are shown as {shown}.")
-        if self._nuls:
-            notes.append(f"{self._nuls} NUL bytes were left out.")
-        return tuple(notes)
+        return (*self._remarks, *character_notes(self._undecodable, self._nuls))
 
     def __iter__(self) -> Iterator[Run]:
         number = 1
@@ -108,6 +102,16 @@ class InputRuns:
             self._remarks.append(f"{shown}: reading stopped after {self._max_bytes} bytes; the rest was not looked at.")
         self.bytes_read += len(piece)
         return piece
+
+
+def character_notes(undecodable: int, nuls: int) -> tuple[str, ...]:
+    """Say how many characters were replaced or left out; nothing when none were."""
+    notes = []
+    if undecodable:
+        notes.append(f"{undecodable} characters were not valid UTF-8 and are shown as \N{REPLACEMENT CHARACTER}.")
+    if nuls:
+        notes.append(f"{nuls} NUL bytes were left out.")
+    return tuple(notes)
 
 
 def _whole_lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
