@@ -7,7 +7,8 @@ answer outweighs a log that ends before the server was up.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from logdoctor.database import Database
@@ -60,7 +61,7 @@ def diagnose_probe(
         summary=_summary(reached, findings, probed, boot),
         facts=dict(sorted(facts.items())),
         findings=findings,
-        notes=(*(boot.notes if boot else ()), *_measured(probed)),
+        notes=(*(boot.notes if boot else ()), *_measured(probed), *_neighbours(probed)),
     )
     if boot and log:
         all_boots, leading = tuple(joined if one is boot else one for one in boots), log.leading
@@ -210,6 +211,15 @@ def _pace(probed: Facts) -> str:
 def _measured(probed: Facts) -> tuple[str, ...]:
     pace = _pace(probed)
     return (f"Measured, and not judged without a reference: {pace}.",) if pace else ()
+
+
+def _neighbours(probed: Facts) -> Iterator[str]:
+    """Yield the models that an Ollama holds, each with the command that unloads it."""
+    loaded = probed["probe.ollama.models"].value if "probe.ollama.models" in probed else ()
+    for number, words in enumerate(loaded if isinstance(loaded, tuple) else (), 1):
+        name = probed.get(f"probe.ollama.model_{number}")
+        command = f"; this unloads it: ollama stop {shlex.quote(str(name.value))}" if name else ""
+        yield f"Ollama holds {words}{command}"
 
 
 def _true(facts: Facts, key: str) -> bool:

@@ -62,9 +62,9 @@ def _disagreements(values: Mapping[str, FactValue], probed: Facts, log: Facts) -
     )
     for key, what, here, there in told:
         if values.get(key) is False:
-            yield f"{what} {here}, in the log {there}"
+            yield f"{what} {here} (in the log {there})"
     if _is(probed, "probe.reachable") and _text(log, "boot.verdict") in _DEAD:
-        yield f"it answers, and the log's last start is {_text(log, 'boot.verdict')}"
+        yield f"a server answers (the log's last start {_text(log, 'boot.verdict')})"
 
 
 def _same_version(here: str, there: str) -> bool | None:

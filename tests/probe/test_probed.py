@@ -225,9 +225,9 @@ def test_a_server_up_by_its_log_that_nobody_reaches() -> None:
 @pytest.mark.parametrize(
     ("plan", "log", "word"),
     [
-        (Plan(version="0.19.0", served=("/models/tiny",)), served, "version 0.19.0, in the log 0.17.1"),
+        (Plan(version="0.19.0", served=("/models/tiny",)), served, "version 0.19.0 (in the log 0.17.1)"),
         (Plan(served=("nemotron",)), served, "served name nemotron"),
-        (Plan(served=("/models/tiny",), max_model_len=4096), served, "context length 4096, in the log 2048"),
+        (Plan(served=("/models/tiny",), max_model_len=4096), served, "context length 4096 (in the log 2048)"),
         (Plan(), lambda: log_of("cpu/0.17.1/sigkill_worker_serving"), "crashed"),
     ],
 )
@@ -278,6 +278,17 @@ def test_ollama_beside_a_failed_start_is_named() -> None:
     assert diagnosis.boot is not None
     found = next(f for f in diagnosis.boot.findings if f.id == "probe-ollama-beside-failed-start")
     assert [remedy.command for remedy in found.remedies][:1] == ["ollama stop llama3.3:70b"]
+
+
+def test_the_command_that_unloads_is_printed_for_each_model() -> None:
+    loaded = ({"name": "llama3.3:70b", "size": 42 * 2**30}, {"name": "a b; rm -r /", "size": 2**30})
+    with StandIn(Plan(ollama=loaded)) as neighbour:
+        diagnosis = diagnose(Plan(), level=Level.HEALTH, ollama=neighbour.address)
+    assert diagnosis.boot is not None
+    assert [note for note in diagnosis.boot.notes if "Ollama" in note] == [
+        "Ollama holds llama3.3:70b 42.0 GiB; this unloads it: ollama stop llama3.3:70b",
+        "Ollama holds a b; rm -r / 1.0 GiB; this unloads it: ollama stop 'a b; rm -r /'",
+    ]
 
 
 def test_what_differs_is_told_only_where_both_know() -> None:

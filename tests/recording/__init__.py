@@ -1,0 +1,1 @@
+"""How a real vLLM's start becomes a sample; `tests/record.py` is the command."""
