@@ -7,9 +7,11 @@ obeyed by the program that reads the report.
 from __future__ import annotations
 
 import dataclasses
+import operator
 import re
 from collections.abc import Mapping
 from enum import Enum
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from logdoctor.model import Diagnosis
@@ -49,24 +51,38 @@ def _visible(match: re.Match[str]) -> str:
 
 def escape_diagnosis(diagnosis: Diagnosis) -> Diagnosis:
     """Return the diagnosis with `escape_control` applied to every text in it."""
-    return _escape(diagnosis)
+    return _escape(diagnosis, {})
 
 
-def _escape(value: _T) -> _T:
-    """Rebuild a frozen value with its texts escaped; enums and numbers are returned as they are."""
-    result: Any = value
-    if isinstance(value, Enum):
-        return value
+def _escape(value: _T, known: dict[int, tuple[Any, Any]]) -> _T:
+    """Rebuild a frozen value with its texts escaped; what holds nothing to escape is returned as it is.
+
+    The boots of a restart loop share their findings and facts: `known` keeps what each became, with the original, so
+    that its id stays its own.
+    """
     if isinstance(value, str):
-        result = escape_control(value)
-    elif isinstance(value, tuple):
-        result = tuple(_escape(item) for item in value)
+        return value if isinstance(value, Enum) else escape_control(value)  # type: ignore[return-value]
+    if value is None or isinstance(value, (int, float)):
+        return value
+    if id(value) in known:
+        return known[id(value)][1]  # type: ignore[no-any-return]
+    result: Any = value
+    if isinstance(value, tuple):
+        items = tuple([_escape(item, known) for item in value])
+        result = items if any(map(operator.is_not, items, value)) else value
     elif isinstance(value, Mapping):
-        result = {_escape(key): _escape(item) for key, item in value.items()}
+        result = {_escape(key, known): _escape(item, known) for key, item in value.items()}
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        changed = {field.name: _escape(getattr(value, field.name)) for field in dataclasses.fields(value)}
-        result = dataclasses.replace(value, **changed)
+        texts = [(name, getattr(value, name)) for name in _field_names(type(value))]
+        changed = {name: new for name, old in texts if (new := _escape(old, known)) is not old}
+        result = dataclasses.replace(value, **changed) if changed else value
+    known[id(value)] = (value, result)
     return result  # type: ignore[no-any-return]
+
+
+@lru_cache(maxsize=64)
+def _field_names(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(kind))
 
 
 def defuse_commands(text: str) -> str:

@@ -12,6 +12,8 @@ from logdoctor.report.words import UNKNOWN_FAILURE, Words
 
 DEAD = frozenset({Verdict.FAILED, Verdict.CRASHED})
 _UP = frozenset({Verdict.READY, Verdict.DEGRADED})
+MAX_BOOTS = 100
+"""Boots told one after another; more are read by no one, and are in the JSON report."""
 _UNFINISHED = frozenset({Verdict.STARTING, Verdict.STALLED})
 
 _BACKENDS = (
@@ -26,14 +28,38 @@ _BACKENDS = (
 )
 
 
-def boot_views(diagnosis: Diagnosis, all_boots: bool) -> tuple[Diagnosis, ...]:
-    """Return the diagnosis, or with `all_boots` one view of it per boot, each led by that boot."""
-    if not all_boots or len(diagnosis.boots) < 2:
+def boot_views(diagnosis: Diagnosis, all_boots: bool, limit: int = MAX_BOOTS) -> tuple[Diagnosis, ...]:
+    """Return the diagnosis, or with `all_boots` one view of it per boot, each led by that boot.
+
+    Of more boots than `limit` those are kept that tell most: the first, the leading one, and the last ones.
+    """
+    count = len(diagnosis.boots)
+    if not all_boots or count < 2:
         return (diagnosis,)
-    return tuple(
-        replace(diagnosis, leading=position, verdict=boot.verdict, summary=boot.summary)
-        for position, boot in enumerate(diagnosis.boots)
-    )
+    kept = range(count)
+    chosen = sorted({0, diagnosis.leading, *kept[2 - limit :]}) if count > limit else kept
+    return tuple(_led_by(diagnosis, position) for position in chosen)
+
+
+def _led_by(diagnosis: Diagnosis, position: int) -> Diagnosis:
+    boot = diagnosis.boots[position]
+    return replace(diagnosis, leading=position, verdict=boot.verdict, summary=boot.summary)
+
+
+def boots_left_out(diagnosis: Diagnosis, views: Sequence[Diagnosis], words: Words) -> str:
+    """Name the boots that have no view although every boot was asked for; empty when there is none."""
+    told = {view.leading for view in views}
+    left = [boot.index for position, boot in enumerate(diagnosis.boots) if position not in told]
+    if len(views) < 2 or not left:
+        return ""
+    stretches = [[left[0], left[0]]]
+    for index in left[1:]:
+        if index == stretches[-1][1] + 1:
+            stretches[-1][1] = index
+        else:
+            stretches.append([index, index])
+    names = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in stretches)
+    return words("boots_left_out", boots=names, count=len(diagnosis.boots))
 
 
 def headline(diagnosis: Diagnosis, words: Words) -> tuple[str, ...]:

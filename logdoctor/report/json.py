@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from logdoctor.model import (
@@ -28,12 +29,50 @@ from logdoctor.report.options import RenderOptions
 SCHEMA_VERSION = 1
 """Rises when a key is removed or changes its type; new keys and new enum values come without a rise."""
 
+_Layout = Mapping[str, Any]
+_LIST: _Layout = {}
+_FINDING: _Layout = {"evidence": _LIST, "remedies": _LIST}
+_BOOT: _Layout = {
+    "facts": _LIST,
+    "findings": {"": _FINDING},
+    "timeline": _LIST,
+    "budget": {"parts": _LIST},
+}
+_LAYOUT: _Layout = {"boots": {"": _BOOT}, "launch": _LIST}
+"""What is laid out with one entry a line, by key (`""` for the items of a list); all else stands on its entry's line.
+
+So every fact, piece of evidence and remedy is one line, which reads well and lets C code write it.
+"""
+
 
 def render(diagnosis: Diagnosis, options: RenderOptions) -> str:
-    """Return the diagnosis as one indented JSON document."""
-    text = json.dumps(to_dict(diagnosis), indent=2, ensure_ascii=options.ascii, allow_nan=False)
-    # GitHub's runner obeys `##[name]` anywhere in a line. Such text stands only inside strings, where this is the same.
-    return text.replace("##[", "\\u0023#[") + "\n"
+    """Return the diagnosis as one JSON document, laid out on lines."""
+    encode = json.JSONEncoder(ensure_ascii=options.ascii, allow_nan=False).encode
+    return defuse_strings("".join(_laid_out(to_dict(diagnosis), _LAYOUT, encode, "\n"))) + "\n"
+
+
+def defuse_strings(document: str) -> str:
+    """Return a JSON document in which no text can be taken for a command of GitHub's runner.
+
+    The runner obeys `##[name]` anywhere in a line. Such text stands only inside strings, where this means the same.
+    """
+    return document.replace("##[", "\\u0023#[")
+
+
+def _laid_out(value: Any, layout: _Layout | None, encode: Callable[[Any], str], margin: str) -> Iterator[str]:
+    """Yield the pieces of a value's text; `margin` is the line end with the indentation of the value's first line."""
+    if layout is None or not value:
+        yield encode(value)
+        return
+    inner = margin + "  "
+    opened, closed = "{}" if isinstance(value, dict) else "[]"
+    entries = value.items() if isinstance(value, dict) else (("", item) for item in value)
+    lead = opened + inner
+    for key, item in entries:
+        yield f"{lead}{encode(key)}: " if opened == "{" else lead
+        yield from _laid_out(item, layout.get(key), encode, inner)
+        lead = "," + inner
+    yield margin + closed
 
 
 def to_dict(diagnosis: Diagnosis) -> dict[str, Any]:
@@ -148,7 +187,14 @@ def _budget(budget: Budget | None) -> dict[str, Any] | None:
 def _launch(launch: Launch | None) -> dict[str, Any] | None:
     if launch is None:
         return None
-    return {"original": launch.original, "corrected": launch.corrected, "unknown": list(launch.unknown)}
+    return {
+        "original": launch.original,
+        "corrected": launch.corrected,
+        "unknown": list(launch.unknown),
+        "ready_command": launch.ready_command,
+        "applied": list(launch.applied),
+        "skipped": list(launch.skipped),
+    }
 
 
 def _value(value: FactValue) -> Any:

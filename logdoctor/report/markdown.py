@@ -8,7 +8,7 @@ trackers accept: parts are left out whole, the least useful first, and the repor
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from logdoctor.model import BootDiagnosis, Diagnosis, Evidence, Finding, Launch
 from logdoctor.report.charts import budget_bar, budget_pieces, flow, timeline_pieces
@@ -30,8 +30,9 @@ from logdoctor.report.grouping import (
     shorten,
     sureness,
 )
-from logdoctor.report.headline import boot_groups, boot_views, headline, subject
+from logdoctor.report.headline import boot_groups, boot_views, boots_left_out, headline, subject
 from logdoctor.report.options import RenderOptions
+from logdoctor.report.parts import Part, fit
 from logdoctor.report.values import origin_text, value_text
 from logdoctor.report.words import UNKNOWN_FAILURE, Words, glyphs
 
@@ -42,42 +43,24 @@ _TITLE, _PROSE, _LINE, _COMMAND, _LAUNCH = 300, 1_500, 600, 1_000, 8_000
 _EVIDENCE_SHOWN, _CONTEXT_SHOWN, _ROWS_SHOWN, _STEPS_SHOWN = 20, 8, 20, 8
 _FINDINGS_SHOWN, _FACTS_SHOWN = 60, 200
 _CHART_COLUMNS, _BAR_COLUMNS = 90, 72
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A stretch of the report that is printed whole or not at all."""
-
-    rank: int
-    """Parts of a lower rank get room first; those of rank 0 always have it."""
-    name: str
-    """What is said to be left out."""
-    text: str
+_BOOTS_TOLD = 20
 
 
 def render(diagnosis: Diagnosis, options: RenderOptions) -> str:
     """Return the report on the leading boot, or on each boot, as Markdown of at most `MAX_CHARACTERS`."""
-    views = boot_views(diagnosis, options.all_boots)
-    share = MAX_CHARACTERS // len(views)
-    text = "\n\n".join(_fit(_Report(view, options).parts(), share - 3, options) for view in views)
-    if len(text) >= MAX_CHARACTERS:  # boots beyond number: the leading one is what a ticket is about
-        text = _fit(_Report(diagnosis, options).parts(), MAX_CHARACTERS - 3, options)
+    views = boot_views(diagnosis, options.all_boots, _BOOTS_TOLD)
+    left_out = boots_left_out(diagnosis, views, Words(options.lang))
+    share = (MAX_CHARACTERS - 200) // len(views)
+    texts = [_fit(view, share - 3, options) for view in views]
+    text = "\n\n".join([*texts, *([left_out] if left_out else [])])
+    if len(text) >= MAX_CHARACTERS:  # what always has room took too much: the leading boot is what a ticket is about
+        text = _fit(diagnosis, MAX_CHARACTERS - 3, options)
     return text + "\n"
 
 
-def _fit(parts: Iterable[_Part], limit: int, options: RenderOptions) -> str:
-    """Join the parts in their order; those for which no room is left are named instead."""
-    words = Words(options.lang)
-    made = [replace(part, text=_encoded(part.text, options)) for part in parts if part.text]
-    room = limit - 300
-    kept: set[int] = set()
-    for position, part in sorted(enumerate(made), key=lambda item: item[1].rank):
-        if part.rank == 0 or len(part.text) + 2 <= room:
-            room -= len(part.text) + 2
-            kept.add(position)
-    left = dict.fromkeys(part.name for position, part in enumerate(made) if position not in kept)
-    shown = [part.text for position, part in enumerate(made) if position in kept]
-    return "\n\n".join([*shown, *([words("left_out", what=", ".join(left))] if left else [])])
+def _fit(diagnosis: Diagnosis, limit: int, options: RenderOptions) -> str:
+    parts = (replace(part, text=_encoded(part.text, options)) for part in _Report(diagnosis, options).parts())
+    return fit(parts, limit, Words(options.lang))
 
 
 def _encoded(text: str, options: RenderOptions) -> str:
@@ -93,26 +76,26 @@ class _Report:
         self._words = Words(options.lang)
         self._marks = glyphs(options.ascii)
 
-    def parts(self) -> Iterator[_Part]:
+    def parts(self) -> Iterator[Part]:
         """Yield the parts in the order of the report."""
         words, diagnosis, boot = self._words, self._diagnosis, self._diagnosis.boot
         groups = group(boot) if boot else Groups()
-        yield _Part(0, "", self._title(groups))
-        yield _Part(0, "", "\n\n".join(self._lead(groups)))
+        yield Part(0, "", self._title(groups))
+        yield Part(0, "", "\n\n".join(self._lead(groups)))
         for finding in groups.main:
-            yield _Part(1, words("root_cause").lower(), "\n\n".join(self._main(finding, groups)))
+            yield Part(1, words("root_cause").lower(), "\n\n".join(self._main(finding, groups)))
         if not is_undecided(groups):
-            yield _Part(1, words("fix").lower(), self._fix(fixed_together(groups)))
-            yield _Part(1, words("check").lower(), self._check(groups.main[:1]))
+            yield Part(1, words("fix").lower(), self._fix(fixed_together(groups)))
+            yield Part(1, words("check").lower(), self._check(groups.main[:1]))
         if diagnosis.launch is not None:
-            yield _Part(3, words("command").lower(), self._launch(diagnosis.launch))
-        yield _Part(2, words("note").lower(), self._tail(groups))
+            yield Part(3, words("command").lower(), self._launch(diagnosis.launch))
+        yield Part(2, words("note").lower(), self._tail(groups))
         for finding in groups.main:
-            yield _Part(4, words("evidence").lower(), self._evidence(finding))
-        yield _Part(5, words("findings").lower(), self._others(groups))
+            yield Part(4, words("evidence").lower(), self._evidence(finding))
+        yield Part(5, words("findings").lower(), self._others(groups))
         if boot is not None:
-            yield _Part(6, words("phases").lower(), self._charts(boot))
-            yield _Part(7, words("facts").lower(), self._facts(boot))
+            yield Part(6, words("phases").lower(), self._charts(boot))
+            yield Part(7, words("facts").lower(), self._facts(boot))
 
     # ------------------------------------------------------------------------------------ what answers
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from logdoctor.model import Severity
+
 
 @dataclass(frozen=True, slots=True)
 class RenderOptions:
@@ -22,3 +24,5 @@ class RenderOptions:
     """Language of the tool's own words; log text is never translated."""
     all_boots: bool = False
     """Report on every boot one after another instead of the leading one (forms for people; JSON always has all)."""
+    fail_on: Severity = Severity.ERROR
+    """Lowest severity that makes the exit status 1; said by the forms that state the status."""

@@ -34,7 +34,7 @@ from logdoctor.report.grouping import (
     shorten,
     sureness,
 )
-from logdoctor.report.headline import boot_groups, boot_views, headline, subject
+from logdoctor.report.headline import boot_groups, boot_views, boots_left_out, headline, subject
 from logdoctor.report.options import RenderOptions
 from logdoctor.report.words import UNKNOWN_FAILURE, Words, glyphs
 
@@ -67,8 +67,10 @@ _SEVERITY_STYLE = {
 
 def render(diagnosis: Diagnosis, options: RenderOptions) -> str:
     """Return the report on the leading boot, or on each boot, laid out for `options.width` columns."""
-    reports = [_Page(options).report(view) for view in boot_views(diagnosis, options.all_boots)]
-    text = defuse_commands("\n".join(reports))
+    views = boot_views(diagnosis, options.all_boots)
+    reports = [_Page(options).report(view) for view in views]
+    left_out = boots_left_out(diagnosis, views, Words(options.lang))
+    text = defuse_commands("\n".join([*reports, *([left_out + "\n"] if left_out else [])]))
     return to_ascii(text) if options.ascii else text
 
 

@@ -27,7 +27,7 @@ from logdoctor.report.grouping import (
     shorten,
     sureness,
 )
-from logdoctor.report.headline import boot_groups, boot_views, headline, subject
+from logdoctor.report.headline import boot_groups, boot_views, boots_left_out, headline, subject
 from logdoctor.report.options import RenderOptions
 from logdoctor.report.words import UNKNOWN_FAILURE, Words, glyphs
 
@@ -36,8 +36,10 @@ _EVIDENCE_SHOWN, _EVIDENCE_COLUMNS, _RANKS_SHOWN, _BOOTS_SHOWN = 12, 400, 16, 12
 
 def render(diagnosis: Diagnosis, options: RenderOptions) -> str:
     """Return the report on the leading boot, or on each boot, as plain lines."""
-    reports = ["\n".join(_Lines(options).report(view)) + "\n" for view in boot_views(diagnosis, options.all_boots)]
-    text = defuse_commands("\n".join(reports))
+    views = boot_views(diagnosis, options.all_boots)
+    reports = ["\n".join(_Lines(options).report(view)) + "\n" for view in views]
+    left_out = boots_left_out(diagnosis, views, Words(options.lang))
+    text = defuse_commands("\n".join([*reports, *([left_out + "\n"] if left_out else [])]))
     return to_ascii(text) if options.ascii else text
 
 

@@ -36,6 +36,7 @@ ENGLISH: Mapping[str, str] = {
     "same_none": "no other boot died this way",
     "others_failed": "{failed} other boots failed",
     "others_failed_one": "1 other boot failed",
+    "boots_left_out": "Boots {boots} of {count} are left out here; the JSON report holds every boot.",
     "kv_cache": "KV cache {tokens} tokens",
     "concurrency": "{factor}x concurrency at {length} tokens",
     "concurrency_bare": "{factor}x concurrency",
