@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from unicodedata import east_asian_width
 
 from logdoctor.model import BootDiagnosis, Budget
 from logdoctor.report.escaping import one_line
@@ -57,11 +58,16 @@ def flow(pieces: Sequence[str], width: int, separator: str) -> tuple[str, ...]:
     """Put the pieces on as few lines as fit, broken only between pieces."""
     lines: list[str] = []
     for piece in pieces:
-        if lines and len(lines[-1]) + len(separator) + len(piece) <= width:
+        if lines and cells(lines[-1]) + cells(separator) + cells(piece) <= width:
             lines[-1] += separator + piece
         else:
             lines.append(piece)
     return tuple(lines)
+
+
+def cells(text: str) -> int:
+    """Return the columns that a text takes in a terminal: a Chinese character takes two."""
+    return len(text) if text.isascii() else len(text) + sum(east_asian_width(c) in "WF" for c in text)
 
 
 def _amount(value: float | None) -> float:

@@ -154,14 +154,23 @@ ENGLISH: Mapping[str, str] = {
     "number.10": "ten",
 }
 
-_LANGUAGES: Mapping[str, Mapping[str, str]] = {"en": ENGLISH}
+LANGUAGES = ("en", "zh")
+"""Languages that the tool's own words exist in; log text is never translated."""
+
+
+def _words_of(lang: str) -> Mapping[str, str]:
+    if lang == "zh":
+        from logdoctor.report.words_zh import CHINESE
+
+        return CHINESE
+    return {}
 
 
 class Words:
     """The words of one language; a call fills in the numbers."""
 
     def __init__(self, lang: str = "en") -> None:
-        self._words = ChainMap(dict(_LANGUAGES.get(lang, {})), dict(ENGLISH))
+        self._words = ChainMap(dict(_words_of(lang)), dict(ENGLISH))
 
     def __call__(self, key: str, **values: object) -> str:
         """Return the word for `key`, its `{places}` filled in; values are never read as templates."""
