@@ -51,7 +51,7 @@ _BY_PREFIX = {
     "kv_cache_usage_percent_peak",
     "contradiction": "max_model_len kv_cache_dtype quantization",
     "silence": "kind phase since last_text seconds remaining remaining_seconds normal",
-    "prompt": "tokens",
+    "prompt": "tokens left_tokens",
     "host": "name",
     "probe": "address level reachable unreachable_reason unreachable_detail redirect unauthorized key_sent "
     "health_status health_seconds health_after died api_missing models_status models served_name root "

@@ -47,7 +47,8 @@ class ItemHits:
 
     kept: list[Hit] = field(default_factory=list)
     count: int = 0
-    processes: dict[str, None] = field(default_factory=dict)
+    processes: dict[str, bool] = field(default_factory=dict)
+    """Who said it, in the order of the log, and whether the name is a rank's."""
 
     def add(self, hit: Hit) -> None:
         self.count += 1
@@ -56,7 +57,7 @@ class ItemHits:
         process = hit.record.process
         label = process.rank or process.name
         if label and len(self.processes) < MAX_RANKS:
-            self.processes[label] = None
+            self.processes[label] = bool(process.rank)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,11 +261,13 @@ def _merge(signature: Signature, hits: list[Hit], groups: list[ItemHits]) -> Mat
     for hit in ordered:
         for name, value in hit.captures.items():
             captures.setdefault(name, value)
-    ranks: dict[str, None] = {}
+    ranks: dict[str, bool] = {}
     for group in groups:
         ranks.update(group.processes)
+    # Where ranks say it, the engine that passes their words on is no further one.
+    names = [name for name, is_rank in ranks.items() if is_rank] or list(ranks)
     count = max((group.count for group in groups), default=len(ordered))
-    return Match(signature, tuple(ordered), max(count, 1), tuple(ranks), captures)
+    return Match(signature, tuple(ordered), max(count, 1), tuple(names), captures)
 
 
 def _allowed(item: MatchItem, record: Record) -> bool:

@@ -100,6 +100,10 @@ def _numbers(facts: Facts) -> Iterator[_Derived]:
     there = _whole(facts, "gpu.count", "container.gpus")
     if there is not None and 0 < there < needed and nodes == 1 and executor != "ray":
         yield "launch.gpus_missing", needed - there, "args.tensor_parallel_size"
+    prompt = _whole(facts, "prompt.tokens")
+    length = _whole(facts, "model.max_len", "args.max_model_len", "kv_cache.max_len")
+    if prompt is not None and length is not None and length > 0:
+        yield "prompt.left_tokens", length - prompt, "model.max_len"
     tokens, seqs = _whole(facts, "args.max_num_batched_tokens"), _whole(facts, "args.max_num_seqs")
     if tokens is not None and seqs is not None and tokens < seqs:
         yield "launch.batched_tokens_below_seqs", True, "args.max_num_batched_tokens"
