@@ -6,7 +6,8 @@ A renderer is a module of this package, named as the format, with one pure funct
 
 It decides nothing: verdict, order, ids, severities and fingerprints are the same in every format. To add one,
 add the module and its name to `FORMATS`. What it receives is redacted, and its control characters are escaped;
-markup of its own format (Markdown, HTML, XML) it escapes itself. It ends its text with one line feed.
+markup of its own format (Markdown, HTML, XML) it escapes itself, and no line of its text may begin with `::` or
+hold `##[`, which runners of CI obey. It ends its text with one line feed.
 
 Renderers are imported when used: a JSON run loads nothing that only the terminal needs.
 """
@@ -23,8 +24,23 @@ from logdoctor.report.status import EXIT_FAILED, EXIT_FINDING, EXIT_OK, EXIT_UND
 if TYPE_CHECKING:
     from logdoctor.model import Diagnosis
 
-FORMATS: tuple[str, ...] = ("terminal", "text", "markdown", "json")
-"""Names of the formats; `text` is what `terminal` becomes in a pipe."""
+FORMATS: tuple[str, ...] = (
+    "terminal",
+    "markdown",
+    "json",
+    "html",
+    "sarif",
+    "junit",
+    "gitlab",
+    "github",
+    "jira",
+    "prometheus",
+    "termination",
+    "jsonl",
+    "issue",
+    "text",
+)
+"""Names of the formats; `text` is what `terminal` becomes in a pipe, and need not be asked for."""
 
 __all__ = [
     "EXIT_FAILED",

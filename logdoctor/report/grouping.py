@@ -138,6 +138,26 @@ def fix_steps(findings: Iterable[Finding], words: Words) -> tuple[Step, ...]:
     return tuple(steps)
 
 
+def step_text(step: Step) -> str:
+    """Return a remedy as one line: what to type, and why."""
+    reason = ", ".join(part for part in (step.summary, step.condition) if part)
+    typed = " ".join(part for part in (step.verb, one_line(step.command)) if part)
+    return f"{typed} ({reason})" if typed and reason else typed or reason
+
+
+def first_fix(findings: Iterable[Finding], words: Words) -> str:
+    """Return the first remedy of these findings as one line; empty when there is none."""
+    return next((step_text(step) for step in fix_steps(findings, words)), "")
+
+
+def explanation(finding: Finding) -> str:
+    """Return the title and, where it says more, the cause as running text."""
+    title, cause = one_line(finding.title), one_line(finding.cause)
+    if cause in ("", title):
+        return title
+    return f"{title}{'' if title.endswith(('.', ':', '!', '?')) else '.'} {cause}".strip()
+
+
 def fix_heading(findings: Sequence[Finding], words: Words) -> str:
     """Return the heading of the remedies: where nothing known is wrong there is a next step, but no fix."""
     first = findings[0] if findings else None

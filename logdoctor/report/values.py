@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from logdoctor.model import BootDiagnosis, Fact
+from logdoctor.model import BootDiagnosis, Diagnosis, Fact
 from logdoctor.report.escaping import one_line
 from logdoctor.report.words import Words
 
@@ -55,3 +55,15 @@ def clock(seconds: float) -> str:
     whole = round(seconds) if 0 <= seconds < 1e9 else 0
     hours, rest = divmod(whole, 3600)
     return f"{hours}:{rest // 60:02d}:{rest % 60:02d}" if hours else f"{rest // 60}:{rest % 60:02d}"
+
+
+def source_file(diagnosis: Diagnosis) -> str:
+    """Return the name under which programs are told of the log: as given, `stdin.log` for a pipe."""
+    name = one_line(diagnosis.source)
+    return "stdin.log" if name in ("", "-", "stdin") else name
+
+
+def told_boots(diagnosis: Diagnosis, all_boots: bool) -> tuple[BootDiagnosis, ...]:
+    """Return the boots whose findings a report for programs lists: the leading one, or all."""
+    leading = diagnosis.boot
+    return diagnosis.boots if all_boots else (leading,) if leading is not None else ()

@@ -56,7 +56,7 @@ def test_a_restart_loop_says_that_all_died_the_same_way() -> None:
 def test_an_unknown_failure_says_so_and_how_to_report_it() -> None:
     text = at(UNKNOWN)
     assert re.search(r"^UNKNOWN FAILURE  error  unknown-failure +not in the database$", text, re.MULTILINE)
-    assert "    logdoctor --format markdown LOG\n" in text
+    assert "    logdoctor --format issue LOG\n" in text
     assert "NEXT\n  run  logdoctor signatures new LOG   Draft" in text
     assert "FIX" not in text
     assert "explain" not in text
