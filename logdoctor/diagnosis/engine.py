@@ -12,14 +12,16 @@ from logdoctor.budget import budget, budget_facts
 from logdoctor.database import Database
 from logdoctor.database.schema import Kind
 from logdoctor.diagnosis import fingerprints, verdict
+from logdoctor.diagnosis.boots import FIRST, Boots
 from logdoctor.diagnosis.causes import Candidate, Judged, is_about_the_boot, judge, weigh
 from logdoctor.diagnosis.failures import FailureLog
 from logdoctor.diagnosis.matching import BootMatcher, Match, Matcher, shortened
 from logdoctor.diagnosis.remedies import choose, conflicts_of
+from logdoctor.diagnosis.services import in_order
 from logdoctor.diagnosis.settling import settle
 from logdoctor.diagnosis.silence import LastRecords, silence_facts
 from logdoctor.diagnosis.summary import boot_notes, boot_summary
-from logdoctor.diagnosis.templates import as_text, fill
+from logdoctor.diagnosis.templates import as_text, cut, fill
 from logdoctor.diagnosis.unknown import first_failure, unknown_failure
 from logdoctor.facts import FactCollector, Milestones, infer_facts
 from logdoctor.facts.derived import derived_facts
@@ -42,8 +44,8 @@ BATCH_LINES = 1000
 _BARS = frozenset({"% Completed | ", "%|"})
 """Literals of the facts that only progress bars hold."""
 MAX_FINDINGS = 100
-MAX_BOOTS = 200
-"""Boots that are reported; of a longer restart loop the first and the last ones are kept."""
+MAX_TEXT = 2000
+"""Characters of a line that evidence shows."""
 
 
 def _is_amid_bars(place: int, records: Sequence[Record], found: Sequence[set[str]]) -> bool:
@@ -132,7 +134,7 @@ class BootObserver:
             timeline=self._facts.timeline(),
             budget=budget(facts),
             seconds=milestones.seconds,
-            notes=boot_notes(milestones, self._matcher.too_slow),
+            notes=boot_notes(milestones, self._matcher.too_slow, self._facts.left_out),
         )
 
     def matching(self, given: Mapping[str, Fact]) -> tuple[str, ...]:
@@ -272,7 +274,8 @@ def _confidence(candidate: Candidate) -> Confidence:
 def _evidence(match: Match, facts: Facts, seen: Mapping[int, str]) -> tuple[Evidence, ...]:
     """Return the lines that carry a match; for a match on facts alone, the lines that state the facts."""
     if match.hits:
-        return tuple(Evidence(hit.line, hit.record.process.name, hit.text) for hit in match.hits[:MAX_EVIDENCE])
+        shown = match.hits[:MAX_EVIDENCE]
+        return tuple(Evidence(hit.line, hit.record.process.name, cut(hit.text, MAX_TEXT)) for hit in shown)
     conditions = {**match.signature.when, **match.signature.when_known}
     stated = [fact for key in conditions if (fact := facts.get(key)) and fact.line]
     lines = {f.line: Evidence(f.line, f.process, seen.get(f.line, f"{f.key} = {as_text(f.value)}")) for f in stated}
@@ -284,25 +287,14 @@ def diagnose_records(
 ) -> Diagnosis:
     """Diagnose a log that was read into records with their boot numbers."""
     matcher = Matcher(database)
-    boots: list[BootDiagnosis] = []
-    observer: BootObserver | None = None
+    collected = Boots(lambda index: BootObserver(matcher, index), given or {})
     for index, record in records:
-        if observer is None or observer.index != index:
-            _close(observer, given or {}, boots)
-            observer = BootObserver(matcher, index)
-        observer.observe(record)
-    _close(observer, given or {}, boots)
+        collected.add(index, record)
+    found = collected.result()
     # Boots that were no vLLM's leave no gap in the numbering.
-    boots = [replace(boot, index=number) for number, boot in enumerate(boots, 1)]
+    boots = [replace(boot, index=number) for number, boot in zip(collected.numbers(), in_order(found), strict=False)]
     if not boots:
         return Diagnosis(Verdict.UNDETERMINED, "no vLLM start recognised in the input", ())
-    return Diagnosis(boots[-1].verdict, boots[-1].summary, tuple(boots), leading=len(boots) - 1)
-
-
-def _close(observer: BootObserver | None, given: Mapping[str, Fact], boots: list[BootDiagnosis]) -> None:
-    boot = observer.close(given) if observer else None
-    if boot is None:
-        return
-    boots.append(boot)
-    if len(boots) > MAX_BOOTS:
-        del boots[MAX_BOOTS // 2]
+    left = collected.left_out
+    notes = (f"{left} boots between the first {FIRST} and the last are left out of this report.",) if left else ()
+    return Diagnosis(boots[-1].verdict, boots[-1].summary, tuple(boots), leading=len(boots) - 1, notes=notes)

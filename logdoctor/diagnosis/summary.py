@@ -64,8 +64,8 @@ def _grouped(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def boot_notes(milestones: Milestones, too_slow: Iterable[str]) -> tuple[str, ...]:
-    """Return remarks on what the input lacks and on patterns that took too long."""
+def boot_notes(milestones: Milestones, too_slow: Iterable[str], facts_left_out: int = 0) -> tuple[str, ...]:
+    """Return remarks on what the input lacks, on patterns that took too long, and on what was too much."""
     notes = []
     if milestones.excerpt:
         notes.append("The start of this boot is not in the input; what happened before its first line is unknown.")
@@ -74,4 +74,6 @@ def boot_notes(milestones: Milestones, too_slow: Iterable[str]) -> tuple[str, ..
     slow = list(too_slow)
     if slow:
         notes.append(f"{len(slow)} patterns ran into their time limit and were skipped on some records.")
+    if facts_left_out:
+        notes.append(f"{facts_left_out} further arguments and variables in this log were not looked at.")
     return tuple(notes)

@@ -61,8 +61,12 @@ def _lookup(name: str, captures: Mapping[str, str], facts: Facts) -> str | None:
         value = as_text(facts[name].value)
     else:
         return None
-    value = " ".join(value.split())
-    return value if len(value) <= MAX_VALUE else value[: MAX_VALUE - 1] + "…"
+    return cut(" ".join(value.split()), MAX_VALUE)
+
+
+def cut(text: str, limit: int) -> str:
+    """Return at most `limit` characters of a text, with the cut shown."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def as_text(value: FactValue) -> str:

@@ -101,6 +101,11 @@ class FactCollector:
             return reached.failures[0].phase
         return self._phases.current.value
 
+    @property
+    def left_out(self) -> int:
+        """How many arguments and variables are no facts, there being too many."""
+        return self._store.left_out
+
     def timeline(self) -> tuple[PhaseSpan, ...]:
         """Give the phases with their lines and durations."""
         return self._phases.timeline()

@@ -21,6 +21,11 @@ Convert = Callable[[str], "FactValue | None"]
 
 MAX_TEXT = 2000
 """Longest text a fact keeps; the engine configuration alone has thousands of characters."""
+MAX_ITEMS = 64
+"""Most texts that a fact of several keeps."""
+MAX_NAMED = 600
+"""Most arguments and variables of a boot that become facts; no server has half as many."""
+_NAMED = ("args.", "env.")
 
 
 class Policy(str, Enum):
@@ -66,6 +71,9 @@ class FactStore:
     def __init__(self) -> None:
         self._facts: dict[str, Fact] = {}
         self._ranks: dict[str, int] = {}
+        self._named = 0
+        self.left_out = 0
+        """Statements about arguments and variables that were not kept, there being too many."""
 
     def __contains__(self, key: str) -> bool:
         return key in self._facts
@@ -91,15 +99,21 @@ class FactStore:
                     process = known.process
                 elif not _replaces(statement.policy, known.value, value):
                     return
-        elif statement.policy is Policy.APPEND:
-            value = _appended((), value)
+        else:
+            if statement.key.startswith(_NAMED):
+                if self._named >= MAX_NAMED:
+                    self.left_out += 1
+                    return
+                self._named += 1
+            if statement.policy is Policy.APPEND:
+                value = _appended((), value)
         self._facts[statement.key] = Fact(statement.key, value, statement.line, process, statement.origin)
         self._ranks[statement.key] = statement.rank
 
 
 def _appended(known: FactValue, value: FactValue) -> FactValue:
     items = known if isinstance(known, tuple) else (str(known),)
-    return items if str(value) in items else (*items, str(value))
+    return items if len(items) >= MAX_ITEMS or str(value) in items else (*items, str(value))
 
 
 def _replaces(policy: Policy, known: FactValue, value: FactValue) -> bool:
