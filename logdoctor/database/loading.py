@@ -13,15 +13,21 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from logdoctor.database.cache import cached, key_of
 from logdoctor.database.compact import FORMAT, Row, dump_rows, load_rows, make_full_row, make_row, row_of
 from logdoctor.database.issues import Issue
 from logdoctor.database.schema import Signature
 
+if TYPE_CHECKING:
+    from logdoctor.database.translations import Translation
+
 ENVIRONMENT_VARIABLE = "LOGDOCTOR_SIGNATURES"
 """Directories of the user's own entries, separated as in PATH."""
+
+ENGLISH = "en"
+"""The language that entries are written in."""
 
 Entry = dict[str, Any]
 
@@ -42,12 +48,23 @@ class Database:
     The rows are there at once; a signature is made from its row when somebody asks for it.
     """
 
-    def __init__(self, rows: Iterable[Row], version: str, notes: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        rows: Iterable[Row],
+        version: str,
+        notes: Iterable[str] = (),
+        *,
+        lang: str = ENGLISH,
+        translations: Mapping[str, Translation] | None = None,
+    ) -> None:
         self.rows = tuple(rows)
         self.version = version
         """Number of signatures and a short hash of their content, e.g. `214-9f3c2ab1`."""
         self.notes = tuple(notes)
         """Remarks about the user's directories, for stderr."""
+        self.lang = lang
+        """Language of the entries' texts, as far as they are translated."""
+        self._translations = translations or {}
         self._made: dict[int, Signature] = {}
 
     @classmethod
@@ -62,7 +79,12 @@ class Database:
         """Return the signature of a row."""
         made = self._made.get(number)
         if made is None:
-            made = self._made[number] = self.rows[number].signature()
+            made = self.rows[number].signature()
+            if made.id in self._translations:
+                from logdoctor.database.translations import translated
+
+                made = translated(made, self._translations[made.id])
+            self._made[number] = made
         return made
 
     @property
@@ -90,10 +112,12 @@ def load_database(
     *,
     environ: Mapping[str, str] | None = None,
     examples: bool = False,
+    lang: str = ENGLISH,
 ) -> Database:
     """Load the shipped signatures and lay the user's directories over them.
 
     With `examples` the entries are read from their YAML and hold their examples; without, the compact form will do.
+    `lang` is the language of their texts where they are translated; entries of the user's own are not.
 
     Order, later over earlier: shipped, the platform's configuration directory, `LOGDOCTOR_SIGNATURES`,
     `extra_dirs`. An entry with a known id takes that id's place, `disabled: true` takes it out. Raises
@@ -103,8 +127,11 @@ def load_database(
     rows = {row.id: row for row in (map(make_full_row, shipped_entries()) if examples else shipped_rows())}
     notes: list[str] = []
     issues: list[Issue] = []
+    translations = _translations(lang)
     for directory in _user_dirs(extra_dirs, environ):
         layer = read_directory(directory)
+        for entry in layer.entries:
+            translations.pop(entry["id"], None)
         issues += layer.issues
         if not layer.entries and not layer.issues:
             notes.append(f"{directory}: holds no *.yaml file with signatures")
@@ -112,7 +139,19 @@ def load_database(
     if issues and not ignore_broken:
         raise DatabaseError(issues)
     notes += [f"ignored: {issue}" for issue in issues]
-    return Database(rows.values(), rows_version(rows.values()), notes)
+    version = rows_version(rows.values())
+    return Database(rows.values(), version, notes, lang=lang, translations=translations)
+
+
+def _translations(lang: str) -> dict[str, Translation]:
+    if lang == ENGLISH:
+        return {}
+    from logdoctor.database.translations import load_translations, place
+
+    try:
+        return load_translations(shipped_directory(), lang)
+    except (OSError, ValueError) as error:
+        raise DatabaseError([Issue(place(lang), 0, f"cannot be read: {error}")]) from error
 
 
 def make_database(entries: Iterable[Entry], notes: Iterable[str] = ()) -> Database:
