@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -15,6 +15,9 @@ from typer.core import TyperGroup
 from logdoctor import __version__, cli_fleet, cli_probe
 from logdoctor.console import guarded, write_report
 from logdoctor.report.status import EXIT_FAILED
+
+if TYPE_CHECKING:
+    from logdoctor.commands import Request
 
 DEFAULT_COMMAND = "diagnose"
 FORMATS = "terminal, markdown, json"
@@ -96,6 +99,17 @@ def diagnose_command(
     ignore_broken: IgnoreBroken = False,
     keep_hosts: Annotated[bool, typer.Option(help="Keep host names, addresses and GPU ids in the report.")] = False,
     max_bytes: Annotated[int, typer.Option(help="Read at most this many bytes (after decompression).")] = 20 * 2**30,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Wait for what is still written; end with the verdict.")
+    ] = False,
+    until: Annotated[
+        str, typer.Option(help="With --follow: ready goes on after a failure, until the server is up.")
+    ] = "settled",
+    stay: Annotated[bool, typer.Option("--stay", help="With --follow: keep watching a server that is up.")] = False,
+    timeout: Annotated[
+        str | None,
+        typer.Option(metavar="DURATION", help="With --follow: give up after this long, e.g. 20m (status 3)."),
+    ] = None,
 ) -> None:
     """Diagnose the log of a vLLM server (the default command)."""
     from logdoctor.commands import Request, diagnose
@@ -118,7 +132,20 @@ def diagnose_command(
         keep_hosts=keep_hosts,
         max_bytes=max_bytes,
     )
-    raise typer.Exit(diagnose(request, output))
+    if not follow:
+        raise typer.Exit(diagnose(request, output))
+    raise typer.Exit(follow_command(request, output, until, stay, timeout))
+
+
+def follow_command(request: Request, output: Path | None, until: str, stay: bool, timeout: str | None) -> int:
+    """Check the words of --follow, and follow."""
+    from logdoctor import commands
+    from logdoctor.follow.command import Following, seconds_of
+
+    if until not in ("settled", "ready"):
+        raise typer.BadParameter("--until wants ready (or settled, the default)")
+    following = Following(until == "ready", stay, seconds_of(timeout) if timeout else None)
+    return commands.follow(request, following, output)
 
 
 @app.command()

@@ -18,6 +18,7 @@ from logdoctor.report.status import exit_status
 
 if TYPE_CHECKING:
     from logdoctor.database import Database
+    from logdoctor.follow.command import Following
 
 
 MAX_DRAFT_BYTES = 64 * 2**20
@@ -59,6 +60,29 @@ def diagnose(request: Request, output: str | Path | None = None) -> int:
         print(f"logdoctor: {note}", file=sys.stderr)
     write_report(result.text, Path(output) if output is not None else None)
     return result.status
+
+
+def follow(request: Request, following: Following, output: str | Path | None = None) -> int:
+    """Follow a log until its verdict is settled; write the report and return the exit status."""
+    from logdoctor.api import Diagnoser
+    from logdoctor.follow.command import follow_log
+
+    options, plain = render_options(to_file=output is not None)
+    request = replace(request, plain=plain, options=options)
+
+    def make() -> Diagnoser:
+        return Diagnoser(
+            facts={key: fact.value for key, fact in parse_facts(request.facts).items()},
+            signatures=request.signature_dirs,
+            ignore_broken=request.ignore_broken,
+            keep_hosts=request.keep_hosts,
+            source=source_name(request.paths),
+        )
+
+    format_, fail_on = _format(request), _severity(request.fail_on)
+    text, status = follow_log(request.paths, sys.stdin.buffer, following, make, format_, options, fail_on)
+    write_report(text, Path(output) if output is not None else None)
+    return status
 
 
 def run_diagnosis(request: Request, stdin: BinaryIO) -> Result:
