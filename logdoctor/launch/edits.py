@@ -74,7 +74,8 @@ def written(word: Word, value: str, prefix: str = "") -> str:
         return yaml_text(prefix + value, quoting, flow=word.layout is Layout.FLOW)
     if word.raw[:1] in ("'", '"') and word.raw[:1] == word.raw[-1:]:
         return encode(shell_word(prefix + value, word.raw), word.quoting)
-    return encode(prefix + shell_word(value), word.quoting)
+    like = word.raw[len(prefix) :] if word.raw.startswith(prefix) else ""
+    return encode(prefix + shell_word(value, like), word.quoting)
 
 
 # -- words ------------------------------------------------------------------------------------------------------------

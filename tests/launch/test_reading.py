@@ -304,7 +304,7 @@ def test_a_manifest() -> None:
 
 def test_the_state_of_a_pod() -> None:
     text = (
-        f"apiVersion: v1\nkind: Pod\nmetadata: {{name: p}}\nspec:\n  containers:\n  - {{name: v, image: '{OFFICIAL}'}}\n"
+        f"apiVersion: v1\nkind: Pod\nmetadata: {{}}\nspec:\n  containers:\n  - {{name: v, image: '{OFFICIAL}'}}\n"
         "status:\n  containerStatuses:\n  - name: v\n    restartCount: 4\n"
         "    lastState: {terminated: {exitCode: 137, reason: OOMKilled}}\n"
     )
