@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 
 from logdoctor.diagnosis import fingerprints
+from logdoctor.diagnosis.templates import shell_word
 from logdoctor.knowledge.absence import Absence, Presence, describe_absence, describe_value
 from logdoctor.knowledge.releases import Version, parse_version
 from logdoctor.knowledge.tables import Kind
 from logdoctor.model import Basis, Confidence, Evidence, Fact, Facts, Finding, Remedy, Role, Severity
 
+MAX_NAMES = 60
+"""Missing names that are told; nobody reads more of them, and looking for the name that was meant takes time."""
 REFERENCES = ("https://docs.vllm.ai/en/latest/configuration/",)
 _PARSERS = (
     ("args.reasoning_parser", Kind.REASONING_PARSER, "args.reasoning_parser_plugin"),
@@ -43,13 +47,11 @@ def absences(facts: Facts, findings: Sequence[Finding], general: Collection[str]
     fact = facts.get("vllm.version")
     version = parse_version(str(fact.value)) if fact else None
     found = [*findings]
-    for named in (
-        *_variables(facts, version),
-        *_flags(facts, version),
-        *_values(facts, version),
-        *_parsers(facts, version),
-    ):
-        found = _add(found, named, general)
+    named = chain(
+        _variables(facts, version), _flags(facts, version), _values(facts, version), _parsers(facts, version)
+    )
+    for one in islice(named, MAX_NAMES):
+        found = _add(found, one, general)
     return found
 
 
@@ -172,12 +174,13 @@ def _remedies(named: _Named) -> Iterator[Remedy]:
     owner = absence.owner or ("--reasoning-parser" if absence.kind is Kind.REASONING_PARSER else "")
     owner = owner or ("--tool-call-parser" if absence.kind is Kind.TOOL_PARSER else "")
     shown = named.shown
+    word = shell_word(shown)
     if use:
         command = f"{owner} {use}" if owner and not use.startswith("-") else use
         kind = "flag" if command.startswith("-") else "env"
         condition = "" if absence.successor else "if the nearest valid name is what was meant"
         yield Remedy(f"Use {use} instead of {shown}", kind, command, condition, named.id)
-    remove = f"{owner} {shown}" if owner and not shown.startswith("-") else shown
+    remove = f"{owner} {word}" if owner and not shown.startswith("-") else word
     yield Remedy(f"Remove {shown}", "remove", remove, "", named.id)
     if absence.presence is Presence.LATER and absence.introduced:
         yield Remedy(f"Or use vLLM {absence.introduced} or newer, which has it", "advice", "", "", named.id)

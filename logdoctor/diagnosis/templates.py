@@ -42,9 +42,14 @@ def fill_command(text: str, captures: Mapping[str, str], facts: Facts) -> tuple[
                 return found[2]
             complete = False
             return f"<{found[1].rpartition('.')[2]}>"
-        return value if _PLAIN_WORD.fullmatch(value) else shlex.quote(value)
+        return shell_word(value)
 
     return _PLACEHOLDER.sub(one, text), complete
+
+
+def shell_word(value: str) -> str:
+    """Return a value from a log as one word of a shell, quoted unless it is harmless."""
+    return value if _PLAIN_WORD.fullmatch(value) else shlex.quote(value)
 
 
 def _value(found: re.Match[str], captures: Mapping[str, str], facts: Facts) -> str:
