@@ -47,9 +47,7 @@ def absences(facts: Facts, findings: Sequence[Finding], general: Collection[str]
     fact = facts.get("vllm.version")
     version = parse_version(str(fact.value)) if fact else None
     found = [*findings]
-    named = chain(
-        _variables(facts, version), _flags(facts, version), _values(facts, version), _parsers(facts, version)
-    )
+    named = chain(_variables(facts, version), _flags(facts, version), _values(facts, version), _parsers(facts, version))
     for one in islice(named, MAX_NAMES):
         found = _add(found, one, general)
     return found
