@@ -30,6 +30,7 @@ from logdoctor.report import RenderOptions, exit_status
 from logdoctor.report import render as render_report
 from logdoctor.report.escaping import escape_diagnosis
 from logdoctor.report.redaction import redact
+from logdoctor.report.words import LANGUAGES
 
 KEPT_HEAD = 8 << 20
 """Bytes of a stream, after skimming, that a `Diagnoser` keeps from its beginning."""
@@ -239,13 +240,15 @@ class _Setting:
         keep_hosts: bool,
         lang: str,
     ) -> None:
+        if lang not in LANGUAGES:
+            raise ValueError(f"lang wants {' or '.join(LANGUAGES)}, not {lang!r}")
         if isinstance(signatures, (str, Path)):
             raise TypeError("signatures wants a sequence of directories")
         given = {key: Fact(key, _value(key, value), origin="given") for key, value in (facts or {}).items()}
         with _named_errors():
             text, name = _launch_text(launch)
             self._context = Context(given, text, name)
-            self.database = load_database(signatures, ignore_broken)
+            self.database = load_database(signatures, ignore_broken, lang=lang)
         self._keep_hosts = keep_hosts
         self._lang = lang
 

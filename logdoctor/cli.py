@@ -99,6 +99,10 @@ def diagnose_command(
     ignore_broken: IgnoreBroken = False,
     keep_hosts: Annotated[bool, typer.Option(help="Keep host names, addresses and GPU ids in the report.")] = False,
     max_bytes: Annotated[int, typer.Option(help="Read at most this many bytes (after decompression).")] = 20 * 2**30,
+    lang: Annotated[
+        str,
+        typer.Option(metavar="en|zh", help="Language of the report.  [default: en; at a terminal that of the locale]"),
+    ] = "",
     follow: Annotated[
         bool, typer.Option("--follow", help="Wait for what is still written; end with the verdict.")
     ] = False,
@@ -131,6 +135,7 @@ def diagnose_command(
         ignore_broken=ignore_broken,
         keep_hosts=keep_hosts,
         max_bytes=max_bytes,
+        lang=lang,
     )
     if not follow:
         raise typer.Exit(diagnose(request, output))

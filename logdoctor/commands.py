@@ -37,6 +37,8 @@ class Request:
     ignore_broken: bool = False
     keep_hosts: bool = False
     max_bytes: int = 20 * 2**30
+    lang: str = ""
+    """`en`, `zh`, or empty: English, at a terminal what the locale says."""
     plain: bool = True
     """`terminal` becomes plain text: the report goes to a pipe or a file."""
     options: RenderOptions = field(default_factory=RenderOptions)
@@ -54,7 +56,7 @@ class Result:
 
 def diagnose(request: Request, output: str | Path | None = None) -> int:
     """Do the main job as the command line asks for it: write the report and return the exit status."""
-    options, plain = render_options(to_file=output is not None)
+    options, plain = render_options(to_file=output is not None, lang=request.lang, format_=request.format)
     result = run_diagnosis(replace(request, plain=plain, options=options), sys.stdin.buffer)
     for note in result.notes:
         print(f"logdoctor: {note}", file=sys.stderr)
@@ -95,7 +97,7 @@ def run_diagnosis(request: Request, stdin: BinaryIO) -> Result:
     format_ = _format(request)
     fail_on = _severity(request.fail_on)
     context = Context(parse_facts(request.facts))
-    database = open_database(request.signature_dirs, request.ignore_broken)
+    database = open_database(request.signature_dirs, request.ignore_broken, lang=request.options.lang)
     try:
         runs = open_runs(request.paths, stdin=stdin, max_bytes=request.max_bytes)
         diagnosis = diagnose_runs(skimmed(runs, database), database, context, source=source_name(request.paths))
@@ -116,12 +118,14 @@ def _format(request: Request) -> str:
     return "text" if request.format == "terminal" and request.plain else request.format
 
 
-def open_database(extra_dirs: Iterable[str | Path], ignore_broken: bool, *, examples: bool = False) -> Database:
+def open_database(
+    extra_dirs: Iterable[str | Path], ignore_broken: bool, *, examples: bool = False, lang: str = "en"
+) -> Database:
     """Load the database, with the examples in it or without; complaints become the message of a `CommandFailed`."""
     from logdoctor.database import DatabaseError, load_database
 
     try:
-        return load_database(extra_dirs, ignore_broken, examples=examples)
+        return load_database(extra_dirs, ignore_broken, examples=examples, lang=lang)
     except DatabaseError as error:
         raise CommandFailed(str(error)) from error
 

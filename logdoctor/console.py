@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,10 +17,11 @@ class CommandFailed(Exception):
     """The work could not be done; the message is the one line that the user sees."""
 
 
-def render_options(to_file: bool) -> tuple[RenderOptions, bool]:
+def render_options(to_file: bool, lang: str = "", format_: str = "terminal") -> tuple[RenderOptions, bool]:
     """Return how the report is to look, and whether it leaves the terminal (a pipe, a file): then it is plain.
 
-    `NO_COLOR`, `FORCE_COLOR` and `TERM=dumb` are respected (no-color.org).
+    `NO_COLOR`, `FORCE_COLOR` and `TERM=dumb` are respected (no-color.org). Without `lang` the locale decides on the
+    language of what a person reads at a terminal; everything else is English.
     """
     tty = not to_file and sys.stdout.isatty()
     encoding = (getattr(sys.stdout, "encoding", "") or "").lower().replace("-", "")
@@ -28,7 +30,22 @@ def render_options(to_file: bool) -> tuple[RenderOptions, bool]:
     color = color and not os.environ.get("NO_COLOR")
     plain = not tty and not color
     width = 100 if plain else max(_columns(), 20)
-    return RenderOptions(width=width, color=color, ascii=not encoding.startswith("utf") and not to_file), plain
+    ascii_only = not encoding.startswith("utf") and not to_file
+    spoken = language(lang, by_locale=tty and format_ == "terminal" and not ascii_only)
+    return RenderOptions(width=width, color=color, ascii=ascii_only, lang=spoken), plain
+
+
+def language(asked: str, *, by_locale: bool) -> str:
+    """Return the language asked for; without one the locale's where `by_locale`, else English."""
+    from logdoctor.report.words import LANGUAGES
+
+    if asked and asked not in LANGUAGES:
+        raise CommandFailed(f"--lang wants {' or '.join(LANGUAGES)}, not {asked!r}")
+    if asked or not by_locale:
+        return asked or "en"
+    locale = next((os.environ[key] for key in ("LC_ALL", "LC_MESSAGES", "LANG") if os.environ.get(key)), "")
+    # What is written in traditional characters (Taiwan, Hong Kong, Macao) is not translated.
+    return "zh" if re.match(r"zh(?:_(?:CN|SG|Hans)\w*)?(?:[.@]|$)", locale) else "en"
 
 
 def _columns() -> int:

@@ -17,6 +17,7 @@ VALUES = {
     "--fail-on": "fail_on",
     "--boot": "boot",
     "--max-bytes": "max_bytes",
+    "--lang": "lang",
 }
 """Options with one value, by the name of the field of `commands.Request`."""
 LISTS = {"--fact": "facts", "--signatures": "signature_dirs"}
