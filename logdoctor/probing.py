@@ -8,20 +8,19 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from logdoctor.commands import Result, open_database, parse_facts, source_name
 from logdoctor.console import CommandFailed
-from logdoctor.model import Diagnosis, Fact, Severity
-from logdoctor.pipeline import stamped
+from logdoctor.model import Diagnosis, Severity
+from logdoctor.pipeline import Context, diagnose_runs, skimmed, stamped
 from logdoctor.report.options import RenderOptions
 from logdoctor.report.status import exit_status
 
 if TYPE_CHECKING:
-    from logdoctor.database import Database
     from logdoctor.probe import ProbeOptions
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)?")
@@ -115,16 +114,21 @@ class Prober:
         from logdoctor.diagnosis.probed import diagnose_probe
         from logdoctor.probe import probe
 
-        log, source = self._log()
+        witness = self._witness()
         probed = probe(self._options)
         if "probe.tool_call" in probed and probed["probe.tool_call"].value == "not configured":
             # Asking for a tool every round would write an error into the server's log every round.
             self._options = replace(self._options, tools=False)
-        diagnosis = diagnose_probe(probed, self._database, log, given=self._given)
-        source = " + ".join(part for part in (str(self._options.address), source) if part)
+        diagnosis = diagnose_probe(probed, self._database, witness.log, given=self._given)
+        if witness.launch and "probe.log_disagrees" not in (diagnosis.boot.facts if diagnosis.boot else {}):
+            from logdoctor.diagnosis.launch_check import corrected_launch
+
+            diagnosis = replace(diagnosis, launch=corrected_launch(diagnosis, witness.launch))
+        source = " + ".join(part for part in (str(self._options.address), witness.name) if part)
         return stamped(diagnosis, self._database, source)
 
-    def _log(self) -> tuple[Diagnosis | None, str]:
+    def _witness(self) -> _Witness:
+        """Read what else tells of the server: its log, the container's description."""
         request = self._request
         if request.container:
             from logdoctor.launch import ContainerError, container_input
@@ -133,15 +137,44 @@ class Prober:
                 found = container_input(request.container)
             except ContainerError as error:
                 raise CommandFailed(str(error)) from error
-            facts = {**_launch_facts(found.inspect), **self._given}
-            return _read_log(self._database, "-", found.log, facts), request.container
+            launch = found.inspect if _is_launch(found.inspect) else None
+            return _Witness(self._read("-", found.log, launch), request.container, launch)
         if request.log == "-":
-            self._from_stdin = self._from_stdin or _read_log(self._database, "-", self._stdin, self._given)
-            return self._from_stdin, source_name(("-",))
+            self._from_stdin = self._from_stdin or self._read("-", self._stdin)
+            return _Witness(self._from_stdin, source_name(("-",)))
         if request.log:
-            log = _read_log(self._database, request.log, self._stdin, self._given)
-            return log, source_name((request.log,))
-        return None, ""
+            return _Witness(self._read(request.log, self._stdin), source_name((request.log,)))
+        return _Witness()
+
+    def _read(self, path: str, stdin: BinaryIO, launch: str | None = None) -> Diagnosis:
+        from logdoctor.reading import InputError, open_runs
+
+        try:
+            runs = open_runs((path,), stdin=stdin)
+            context = Context(self._given, launch)
+            diagnosis = diagnose_runs(skimmed(runs, self._database), self._database, context)
+        except InputError as error:
+            raise CommandFailed(str(error)) from error
+        return replace(diagnosis, notes=(*diagnosis.notes, *runs.notes))
+
+
+@dataclass(frozen=True, slots=True)
+class _Witness:
+    """What is known of the server beside the measurements."""
+
+    log: Diagnosis | None = None
+    name: str = ""
+    launch: str | None = None
+
+
+def _is_launch(inspect: str) -> bool:
+    from logdoctor.launch import LaunchError, read_launch
+
+    try:
+        read_launch(inspect)
+    except LaunchError:
+        return False
+    return True
 
 
 def _state(diagnosis: Diagnosis) -> tuple[object, ...]:
@@ -173,26 +206,3 @@ def _probe_options(request: ProbeRequest) -> ProbeOptions:
         )
     except ProbeError as error:
         raise CommandFailed(str(error)) from error
-
-
-def _launch_facts(inspect: str) -> Mapping[str, Fact]:
-    """Return what `inspect` tells of the container, as far as it can be read."""
-    from logdoctor.launch import LaunchError
-    from logdoctor.pipeline import launch_facts
-
-    try:
-        return launch_facts(inspect)
-    except LaunchError:
-        return {}
-
-
-def _read_log(database: Database, path: str, stdin: BinaryIO, given: Mapping[str, Fact]) -> Diagnosis:
-    from logdoctor.pipeline import Context, diagnose_runs, skimmed
-    from logdoctor.reading import InputError, open_runs
-
-    try:
-        runs = open_runs((path,), stdin=stdin)
-        diagnosis = diagnose_runs(skimmed(runs, database), database, Context(given))
-    except InputError as error:
-        raise CommandFailed(str(error)) from error
-    return replace(diagnosis, notes=(*diagnosis.notes, *runs.notes))
