@@ -137,13 +137,13 @@ class BootObserver:
             notes=boot_notes(milestones, self._matcher.too_slow, self._facts.left_out),
         )
 
-    def matching(self, given: Mapping[str, Fact]) -> tuple[str, ...]:
-        """Return the ids of all signatures that match the boot, whatever their role would be."""
+    def matching(self, given: Mapping[str, Fact]) -> tuple[Match, ...]:
+        """Return the matches of all signatures that fit the boot, whatever their role would be."""
         self._look()
         milestones = self._facts.milestones
         happened = verdict.outcome(milestones)
         facts = self._all_facts(happened, milestones, given)
-        return tuple(candidate.id for candidate in self._candidates(facts, happened, milestones))
+        return tuple(candidate.match for candidate in self._candidates(facts, happened, milestones))
 
     def _all_facts(self, happened: Verdict, milestones: Milestones, given: Mapping[str, Fact]) -> dict[str, Fact]:
         facts = infer_facts({**self._facts.facts(), **given})

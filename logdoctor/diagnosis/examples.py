@@ -31,14 +31,21 @@ class ExampleFault:
 
 def matching_ids(log: str, matcher: Matcher, given: Mapping[str, Fact]) -> set[str]:
     """Return the ids of all signatures that match a piece of log (in any of its boots)."""
-    found: set[str] = set()
-    observer: BootObserver | None = None
+    return set(matching_lines(log, matcher, given))
+
+
+def matching_lines(log: str, matcher: Matcher, given: Mapping[str, Fact]) -> dict[str, set[int]]:
+    """Return the signatures that match a piece of log, each with the lines that carry it (none: facts alone)."""
+    observers = [BootObserver(matcher, 1)]
     for index, record in read_text(log):
-        if observer is None or observer.index != index:
-            found.update(observer.matching(given) if observer else ())
-            observer = BootObserver(matcher, index)
-        observer.observe(record)
-    return found.union((observer or BootObserver(matcher, 1)).matching(given))
+        if observers[-1].index != index:
+            observers.append(BootObserver(matcher, index))
+        observers[-1].observe(record)
+    found: dict[str, set[int]] = {}
+    for observer in observers:
+        for match in observer.matching(given):
+            found.setdefault(match.signature.id, set()).update(hit.line for hit in match.hits)
+    return found
 
 
 def given_facts(example: Example) -> dict[str, Fact]:

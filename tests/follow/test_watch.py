@@ -126,7 +126,7 @@ def test_progress_names_shards_and_says_nothing_twice() -> None:
 def test_a_problem_is_told_once() -> None:
     made, _, _ = watch([FAILED, b""])
     report = made._diagnoser.report()
-    assert [finding.id for finding in made.new_problems(report)][0] == "kv-cache-one-request"
+    assert next(finding.id for finding in made.new_problems(report)) == "kv-cache-one-request"
     assert made.new_problems(report) == []
 
 
