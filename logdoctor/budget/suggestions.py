@@ -81,7 +81,8 @@ def _lower(numbers: Numbers) -> float | None:
     graphs = 0.0 if numbers.graphs_count else max(numbers.graphs or 0.0, numbers.graphs_estimated or 0.0)
     missing = max(numbers.short_of or 0.0, graphs) + _ROOM
     share = arithmetic.down(numbers.utilization - missing / numbers.total)
-    share = min(share, arithmetic.down(numbers.utilization - 0.02))
+    ceiling = HIGHEST_UNIFIED if numbers.unified else HIGHEST
+    share = min(share, arithmetic.down(numbers.utilization - 0.02), ceiling)
     if numbers.weights is not None and arithmetic.limit(numbers.total, share) <= numbers.weights + _ROOM:
         return None
     return share

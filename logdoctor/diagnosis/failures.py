@@ -17,6 +17,8 @@ KEPT_LAST = 40
 _ALIVE_AFTER = 3
 """Healthy records that a process must write after an error to count as alive; the stop itself writes one or two."""
 _USAGE_ERROR = re.compile(r"^[\w./-]+: error: ")
+_ASIDE = re.compile(r"^(?:Exception ignored in|--- Logging error ---|Task exception was never retrieved)")
+"""What Python itself says before a traceback that ends nothing; the reader may keep the two apart."""
 _PYTHON_WARNING = re.compile(r"\w*Warning$")
 
 
@@ -46,6 +48,7 @@ class FailureLog:
         self._first: list[Failure] = []
         self._last: deque[Failure] = deque(maxlen=KEPT_LAST)
         self._healthy: dict[tuple[str, str], deque[int]] = {}
+        self._aside = False
         self.last_healthy: tuple[int, str] | None = None
         """Line and text of the last INFO record before the first failure."""
 
@@ -53,7 +56,8 @@ class FailureLog:
         """Take note of a record."""
         if record.quoted:
             return
-        failure = _failure(record)
+        aside, self._aside = self._aside, record.level == "" and _ASIDE.match(record.lines[0][1]) is not None
+        failure = None if aside and record.level == "" else _failure(record)
         if failure is not None:
             if len(self._first) < KEPT_FIRST:
                 self._first.append(failure)
@@ -85,7 +89,7 @@ def _failure(record: Record) -> Failure | None:
     exception = record.exception
     text = record.lines[0][1]
     usage = record.level == "" and next((t for _, t in record.lines if _USAGE_ERROR.match(t)), None)
-    if exception is not None and _PYTHON_WARNING.search(exception.type):
+    if exception is not None and (_PYTHON_WARNING.search(exception.type) or _ASIDE.match(text)):
         return None
     if exception is None and not usage and record.level == "":
         return None
