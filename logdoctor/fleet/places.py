@@ -1,4 +1,4 @@
-"""Where a log comes from: the node, pod, host and image that its envelope, its path or its directory states.
+"""Where a log comes from: the node, pod, host and image that its envelope or its path states.
 
 Nothing is guessed: each name stands in the log's own lines or in the path under which it was found.
 """
@@ -60,12 +60,11 @@ def place_in_log(start: bytes) -> Place:
     return place
 
 
-def place_in_path(path: str, below: str = "") -> Place:
-    """Read the path under which a log was found; `below` is the first directory below the path that was given."""
+def place_in_path(path: str) -> Place:
+    """Read the path under which a log was found: the kubelet's directories, and `nodes/NAME/`."""
     found = _POD_DIRECTORY.search(path) or _CONTAINER_FILE.search(path)
     node = _NODE_DIRECTORY.search(path)
-    name = node["node"] if node else below if found is None or not _POD_DIRECTORY.search(below) else ""
-    return Place(node=name, pod=found["pod"] if found else "")
+    return Place(node=node["node"] if node else "", pod=found["pod"] if found else "")
 
 
 def _place_in_line(line: str) -> Place:

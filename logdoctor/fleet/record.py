@@ -126,9 +126,9 @@ def base_record(source: str, key: str, versions: tuple[str, str]) -> dict[str, A
         "earlier": [],
         **dict.fromkeys(_FACTS),
         "node": None,
-        "node_from": None,
         "pod": None,
         "host": None,
+        "directory": None,
         "first_seen": None,
         "last_seen": None,
         "lines": 0,
@@ -173,7 +173,6 @@ def fill_place(record: dict[str, Any], in_log: Place, in_path: Place, trace: Tra
     hosts = trace.hosts
     record.update(
         node=hidden(in_log.node, keep_hosts) or hidden(in_path.node, True) or None,
-        node_from="log" if in_log.node else "path" if in_path.node else None,
         pod=hidden(in_path.pod, True) or hidden(in_log.pod, keep_hosts, "pod") or None,
         host=hidden(in_log.host or (hosts[0] if len(hosts) == 1 else ""), keep_hosts) or None,
         first_seen=_time(trace.first),

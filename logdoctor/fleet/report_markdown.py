@@ -55,7 +55,7 @@ def _table(summary: FleetSummary) -> Iterator[str]:
     for cause in summary.causes:
         before = f"{'new' if cause.new else parts.number(cause.before or 0)} | " if compared else ""
         different = cause.group.different
-        nodes = different["nodes"] or different["hosts"] or different["pods"] or ""
+        nodes = different["nodes"] or different["hosts"] or different["pods"] or different["directories"] or ""
         count = parts.number(cause.group.count)
         yield f"| {count} | {before}{cause.severity} | {code_span(cause.id)} | {nodes} |"
 

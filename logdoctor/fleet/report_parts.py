@@ -11,6 +11,7 @@ _LABELS = {
     "nodes": "nodes",
     "hosts": "hosts",
     "pods": "pods",
+    "directories": "directories",
     "versions": "vLLM",
     "gpus": "GPUs",
     "models": "models",

@@ -11,7 +11,7 @@ from logdoctor.fleet.together import Start
 from logdoctor.report.escaping import clip, defuse_commands, one_line, to_ascii
 from logdoctor.report.options import RenderOptions
 
-_LABEL = 11
+_LABEL = 12
 _SHOWN = 20
 _TROUBLES = 10
 _COLORS = {"fatal": "31", "error": "31", "warning": "33", "info": "36", "new": "1;35", "head": "1"}

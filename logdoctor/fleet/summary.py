@@ -31,6 +31,7 @@ DIMENSIONS: Mapping[str, str] = {
     "nodes": "node",
     "hosts": "host",
     "pods": "pod",
+    "directories": "directory",
     "versions": "vllm_version",
     "gpus": "gpu_name",
     "models": "model_name",
@@ -285,7 +286,7 @@ class Tally:
         if root:
             self._add_root(root, record)
         if self._together and record.get("starts"):
-            self._starts.append({key: record.get(key) for key in ("source", "node", "pod", "host", "starts")})
+            self._starts.append({key: record.get(key) for key in ("source", "node", "pod", "host", "directory", "starts")})
 
     def _add_root(self, root: Mapping[str, Any], record: Mapping[str, Any]) -> None:
         unknown = record.get("unknown")

@@ -95,7 +95,7 @@ def _member(log: Mapping[str, Any], start: Mapping[str, Any]) -> Member:
     root = start["root_cause"] or {}
     return Member(
         source=log["source"],
-        where=log["node"] or log["host"] or log["pod"] or log["source"],
+        where=next((log[key] for key in ("node", "host", "pod", "directory") if log.get(key)), log["source"]),
         boot=start["boot"],
         verdict=start["verdict"],
         node_rank=start["node_rank"],

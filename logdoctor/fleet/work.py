@@ -24,6 +24,7 @@ from logdoctor.fleet.record import (
     failed_boots,
     fill_diagnosis,
     fill_place,
+    hidden,
     starts_of,
 )
 from logdoctor.fleet.sources import sentence
@@ -123,8 +124,9 @@ class Diagnoser:
         shown = escape_diagnosis(redact(_needed(diagnosis, options.together), keep_hosts=options.keep_hosts))
         record = base_record(task.name, task.key, self.versions)
         fill_diagnosis(record, shown, earlier_causes(diagnosis))
-        fill_place(record, start.place, place_in_path(task.name, task.below), trace, options.keep_hosts)
+        fill_place(record, start.place, place_in_path(task.name), trace, options.keep_hosts)
         record.update(
+            directory=hidden(task.below, True) or None,
             exit_status=exit_status(diagnosis, options.fail_on),
             boots=len(diagnosis.boots),
             boots_failed=failed_boots(diagnosis),
