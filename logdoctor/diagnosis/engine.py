@@ -146,7 +146,10 @@ class BootObserver:
         return tuple(candidate.match for candidate in self._candidates(facts, happened, milestones))
 
     def _all_facts(self, happened: Verdict, milestones: Milestones, given: Mapping[str, Fact]) -> dict[str, Fact]:
-        facts = infer_facts({**self._facts.facts(), **given})
+        # What is given by hand outweighs the log; the log outweighs what a launch file says.
+        launch = {key: fact for key, fact in given.items() if fact.origin == "launch"}
+        by_hand = {key: fact for key, fact in given.items() if fact.origin != "launch"}
+        facts = infer_facts({**launch, **self._facts.facts(), **by_hand})
         facts.update(derived_facts(facts))
         facts.update(verdict.boot_facts(happened, self._facts.phase, milestones))
         # An example states how the rest of its boot went.
