@@ -16,6 +16,7 @@ from logdoctor.database.schema import Signature
 
 FOLDER = "translations"
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_][\w.]*)(?:\|[^{}]*)?\}")
+_FOLD = re.compile(r"(?<=[\u3000-\u9fff\uff00-\uffef]) (?=[\u3000-\u9fff\uff00-\uffef])")
 _TEXTS = ("title", "cause", "verify", "decided_when")
 
 
@@ -58,7 +59,14 @@ def _translation(where: str, entry: Any) -> Translation:
     texts = {key: entry.get(key, "") for key in _TEXTS}
     if not all(isinstance(text, str) for text in texts.values()):
         raise ValueError(f"{where}: wants texts")
-    return Translation(remedies=tuple(text.strip() for text in remedies), **{k: t.strip() for k, t in texts.items()})
+    return Translation(
+        remedies=tuple(map(_unfolded, remedies)), **{key: _unfolded(text) for key, text in texts.items()}
+    )
+
+
+def _unfolded(text: str) -> str:
+    """Take out the blanks that folding in YAML puts where a line ended: Chinese has none between its words."""
+    return _FOLD.sub("", text.strip())
 
 
 def translated(signature: Signature, translation: Translation) -> Signature:
