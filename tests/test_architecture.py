@@ -22,7 +22,7 @@ ORDER = (
     ("console",),
     ("api",),
     ("fleet", "commands", "follow", "mcp", "probing", "recipes"),
-    ("cli", "cli_probe", "cli_fleet", "cli_more", "entry"),
+    ("_build", "cli", "cli_probe", "cli_fleet", "cli_more", "entry"),
     ("man",),
 )
 """Rooms from left to right; a room imports only what stands left of it, or itself."""
