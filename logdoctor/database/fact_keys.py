@@ -46,7 +46,7 @@ _BY_PREFIX = {
     "parallel": "tensor pipeline data world_size",
     "scheduler": "max_num_batched_tokens max_num_seqs async",
     "server": "address requests_ok requests_error requests_5xx published_port",
-    "serving": "prompt_tokens_per_second tokens_per_second running waiting preemptions kv_cache_usage_percent "
+    "serving": "empty_answers prompt_tokens_per_second tokens_per_second running waiting preemptions kv_cache_usage_percent "
     "prefix_cache_hit_percent tokens_per_second_peak running_peak waiting_peak preemptions_peak "
     "kv_cache_usage_percent_peak",
     "contradiction": "max_model_len kv_cache_dtype quantization",
@@ -65,7 +65,7 @@ _BY_PREFIX = {
     "probe.load": "requests failed empty garbled wrong differs damaged at steady baseline_right tokens_per_second",
     "probe.context": "tokens status ok error timed_out running waiting ttft_seconds",
     "probe.ollama": "address reachable count models memory_gib model_1 model_2 model_3 model_4",
-    "boot": "verdict ready failed phase excerpt stderr_missing only_cascade silent_death",
+    "boot": "verdict ready failed phase excerpt stderr_missing only_cascade silent_death oom_killed",
 }
 KEYS = frozenset(f"{prefix}.{name}".lstrip(".") for prefix, names in _BY_PREFIX.items() for name in names.split())
 """Every key that stands alone."""

@@ -61,6 +61,7 @@ class FactCollector:
         self._milestones.touch(record, now)
         message = record.message
         if message.startswith(_CLIENT_TEXT):
+            self._serving.answer(record, message)
             return
         status = self._serving.access(record, message)  # counts quoted ones too: the path is the client's, not the form
         if 200 <= status < 300:

@@ -12,7 +12,10 @@ from collections.abc import Iterator
 from logdoctor.facts.pattern import Policy, Statement
 from logdoctor.model import Record
 
-LITERALS = (' HTTP/1.1" ', ' HTTP/1.0" ', ' HTTP/2" ', " throughput: ", "is preempted by PreemptionMode")
+LITERALS = (
+    *(' HTTP/1.1" ', ' HTTP/1.0" ', ' HTTP/2" ', " throughput: ", "is preempted by PreemptionMode"),
+    "finish_reason: length",
+)
 
 _ACCESS = re.compile(r'^(?:INFO:\s+)?\S{1,80} - "[A-Z]{3,10} \S.* HTTP/[\d.]+" (?P<status>\d{3})\b')
 _THROUGHPUT = re.compile(
@@ -34,6 +37,10 @@ _KEYS = (
 """The facts of the groups, in their order."""
 _PEAKS = range(1, 6)
 """Places whose highest value is worth keeping too."""
+_EMPTY_ANSWER = re.compile(
+    r"Generated response [^\s:]{1,200}: output: '', (?:output_token_ids: (?:None|\[[\d, ]*\]), )?finish_reason: length$"
+)
+"""Output logging of a request that ended at its limit without content. No text of a client can make up this line."""
 _PREEMPTED = re.compile(r"is preempted by PreemptionMode.*?total_num_cumulative_preemption=(\d{1,12})", re.DOTALL)
 
 
@@ -49,6 +56,9 @@ class Serving:
         """Of these, with a 5xx status."""
         self.last_answered_line = 0
         self.last_refused_line = 0
+        self.empty_answers = 0
+        """Logged answers without content that ended because of their length."""
+        self._empty_answer_line = 0
         self._throughput: tuple[int, tuple[str | None, ...]] | None = None
         self._peaks: dict[int, tuple[float, int]] = {}
 
@@ -70,6 +80,12 @@ class Serving:
                 self.broken += status >= 500
                 self.last_refused_line = number
         return status
+
+    def answer(self, record: Record, message: str) -> None:
+        """Count the line of output logging if it tells of an empty answer cut at its limit."""
+        if message.endswith("finish_reason: length") and _EMPTY_ANSWER.match(message):
+            self.empty_answers += 1
+            self._empty_answer_line = self._empty_answer_line or record.first_line
 
     def throughput(self, record: Record, message: str) -> Iterator[Statement]:
         """Take in a throughput line; yield the fact of a preemption warning."""
@@ -98,7 +114,8 @@ class Serving:
             yield Statement("server.requests_error", self.refused, self.last_refused_line)
         if self.broken:
             yield Statement("server.requests_5xx", self.broken, self.last_refused_line)
-
+        if self.empty_answers:
+            yield Statement("serving.empty_answers", self.empty_answers, self._empty_answer_line)
         if self._throughput is not None:
             line, values = self._throughput
             for key, text in zip(_KEYS, values, strict=True):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.facts.build import API, bare, collect, facts_of, record
 
 LINE = (
@@ -70,3 +72,21 @@ def test_the_first_engines_preemption_warning() -> None:
     )
     facts = facts_of(record(message.format(1), level="WARNING"), record(message.format(51), level="WARNING", line=2))
     assert (facts["serving.preemptions"].value, facts["serving.preemptions"].line) == (51, 2)
+
+
+@pytest.mark.parametrize(
+    ("line", "counted"),
+    [
+        ("Generated response chatcmpl-1: output: '', output_token_ids: [1784, 2330], finish_reason: length", True),
+        ("Generated response chatcmpl-1: output: '', output_token_ids: None, finish_reason: length", True),
+        ("Generated response chatcmpl-1: output: '', finish_reason: length", True),
+        ("Generated response chatcmpl-1: output: 'Paris', output_token_ids: [1], finish_reason: length", False),
+        ("Generated response chatcmpl-1: output: '', output_token_ids: [1], finish_reason: stop", False),
+        # The text of an answer may hold what looks like the end of the line.
+        ("Generated response c: output: 'output: , finish_reason: length', output_token_ids: [1], finish_reason: stop", False),
+        ("Generated response a b: output: '', finish_reason: length', finish_reason: stop", False),
+    ],
+)  # fmt: skip
+def test_empty_answers_that_ended_at_their_limit_are_counted(line: str, counted: bool) -> None:
+    facts = facts_of(record(line))
+    assert ("serving.empty_answers" in facts) is counted
