@@ -18,7 +18,7 @@ from logdoctor.diagnosis import fingerprints
 from logdoctor.diagnosis.absences import absences
 from logdoctor.diagnosis.causes import Candidate, weigh
 from logdoctor.diagnosis.failures import FailureLog
-from logdoctor.diagnosis.matching import Match
+from logdoctor.diagnosis.matching import Match, Matcher
 from logdoctor.diagnosis.remedies import choose, conflicts_of
 from logdoctor.diagnosis.settling import settle
 from logdoctor.diagnosis.templates import fill
@@ -95,7 +95,7 @@ def diagnose_launch(text: str, database: Database, given: Mapping[str, Fact] | N
 
 
 def _findings(launch: LaunchCommand, known: Facts, database: Database) -> tuple[Finding, ...]:
-    matches = [Match(signature, (), 1, (), {}) for signature in database.signatures if signature.match is None]
+    matches = [Match(signature, (), 1, (), {}) for signature in Matcher(database).on_facts(known)]
     candidates = weigh(matches, known, FailureLog())
     dropped = {name for candidate in candidates for name in candidate.signature.suppresses}
     kept = [candidate for candidate in candidates if candidate.id not in dropped]
@@ -205,12 +205,10 @@ _NATIVE = {"gpt-oss": "4 bit", "deepseek-r1": "8 bit", "deepseek-v3": "8 bit", "
 def _weights(known: Facts) -> Iterator[Fact]:
     """Yield how much the weights take by the model's name, and whether the cards hold them."""
     numbers = read_numbers(known)
-    if numbers.billions is None:
-        return
     cards = max(numbers.cards, 1)
     yield Fact("launch.cards", cards, origin="inferred")
     card = _card(numbers)
-    if card is None or "args.cpu_offload_gb" in known:
+    if numbers.billions is None or card is None or "args.cpu_offload_gb" in known:
         return
     precision = _precision(known)
     row = next(row for row in precisions(numbers.billions, card * cards) if row.name == precision)
