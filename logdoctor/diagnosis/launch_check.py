@@ -23,6 +23,7 @@ from logdoctor.diagnosis.remedies import choose, conflicts_of
 from logdoctor.diagnosis.settling import settle
 from logdoctor.diagnosis.templates import fill
 from logdoctor.facts import infer_facts
+from logdoctor.facts.derived import derived_facts
 from logdoctor.knowledge.releases import parse_version
 from logdoctor.launch import Kind as LaunchKind
 from logdoctor.launch import (
@@ -30,7 +31,6 @@ from logdoctor.launch import (
     LaunchError,
     apply_to,
     check_facts,
-    derived_facts,
     facts,
     read_launch,
     rebuild,

@@ -2,7 +2,7 @@
 
 read_launch(text) -> LaunchCommand        what is started, with the place of every word
 facts(launch), check_facts(launch, …)     what it states; what a release would refuse of it
-derived_facts(facts), launch_facts(launch) what follows from facts and tables
+launch_facts(launch) -> facts             what follows from the launch itself
 apply(text, remedies, facts) -> Rewritten the same launch with remedies applied
 rebuild(facts) -> LaunchCommand           the command from a log's arguments
 container_input(name) -> ContainerInput   log and description of a container
@@ -12,7 +12,7 @@ Nothing here runs what it reads; only `container_input` starts a program, and th
 """
 
 from logdoctor.launch.command import Kind, LaunchCommand
-from logdoctor.launch.derived import derived_facts, launch_facts
+from logdoctor.launch.derived import launch_facts
 from logdoctor.launch.docker_logs import ContainerInput, container_input
 from logdoctor.launch.errors import ContainerError, LaunchError, NotEditable
 from logdoctor.launch.facts import check_facts, facts
@@ -34,7 +34,6 @@ __all__ = [
     "apply_to",
     "check_facts",
     "container_input",
-    "derived_facts",
     "facts",
     "launch_facts",
     "read_launch",

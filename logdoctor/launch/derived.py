@@ -1,13 +1,10 @@
-"""What follows from a launch itself, before anything has run; `derived_facts` is what follows from its facts."""
+"""What follows from a launch itself, before anything has run."""
 
 from __future__ import annotations
 
-from logdoctor.facts.derived import derived_facts
 from logdoctor.launch.command import LaunchCommand
 from logdoctor.launch.flags import read_arguments, typed
 from logdoctor.model import Fact, FactValue
-
-__all__ = ["derived_facts", "launch_facts"]
 
 _DEFAULT_PORT = 8000
 
