@@ -60,29 +60,15 @@ def length_that_fits(length: int, needed: float, available: float) -> float:
     return length * available / needed if needed > 0 and available > 0 else 0.0
 
 
-def requests_that_fit(kv_cache: float, per_request: float) -> int:
-    """Return how many requests of one size a KV cache holds."""
-    return int(kv_cache / per_request + _TOLERANCE) if per_request > 0 and kv_cache > 0 else 0
-
-
 # --- concurrency ----------------------------------------------------------------------------------------------------
-
-
-def concurrency(tokens: int, length: int, *, hybrid: bool | None) -> float | None:
-    """Return how many requests of full length fit at a time; None where the quotient does not tell.
-
-    In a hybrid model the Mamba layers keep one state per request however long it is, and sliding windows keep a part:
-    tokens by length is then not the concurrency, and only vLLM's own figure counts.
-    """
-    if hybrid is not False or length <= 0:
-        return None
-    return tokens / length
 
 
 def concurrency_agrees(tokens: int, length: int, printed: float, *, hybrid: bool | None) -> bool | None:
     """Return whether a printed concurrency fits to tokens and length; None where that cannot be told.
 
-    A figure above the quotient contradicts nothing unless the model is known to keep every token in every layer.
+    In a hybrid model the Mamba layers keep one state per request however long it is, and sliding windows keep a part:
+    tokens by length is then not the concurrency. Another figure than the quotient contradicts nothing unless the model
+    is known to keep every token in every layer.
     """
     if length <= 0 or tokens <= 0:
         return None

@@ -18,7 +18,13 @@ _OFF = ("", "none")
 def derived_facts(facts: Facts) -> dict[str, Fact]:
     """Return what follows from the facts, as inferred facts; what is stated is never replaced."""
     found: dict[str, Fact] = {}
-    for key, value, source in (*_model(facts), *_gpu(facts), *_numbers(facts), *_contradictions(facts)):
+    for key, value, source in (
+        *_model(facts),
+        *_gpu(facts),
+        *_numbers(facts),
+        *_contradictions(facts),
+        *_container(facts),
+    ):
         if key not in facts:
             line = facts[source].line if source in facts else 0
             found[key] = Fact(key, value, line, origin="inferred")
@@ -123,3 +129,10 @@ def _contradictions(facts: Facts) -> Iterator[_Derived]:
         if wanted in ("", "none", "auto") or found in ("", wanted) or (wanted, found) in _SAME_KIND:
             continue
         yield f"contradiction.{name}", f"{wanted} asked, {found} used", key
+
+
+def _container(facts: Facts) -> Iterator[_Derived]:
+    """Yield what the container's state says of the boot: whether the kernel ended it for lack of memory."""
+    killed = facts.get("container.oom_killed")
+    if killed is not None and isinstance(killed.value, bool):
+        yield "boot.oom_killed", killed.value, "container.oom_killed"

@@ -39,7 +39,6 @@ def test_cards_that_weights_need(weights: float, card: float, count: int) -> Non
 def test_a_hybrid_model_is_not_contradicted_by_its_concurrency() -> None:
     """GB10, about 35 GB of fp8 KV cache: 450 K tokens at 200 K context and 7.48x, far above the quotient of 2.25."""
     assert arithmetic.concurrency_agrees(450_000, 200_000, 7.48, hybrid=True) is True
-    assert arithmetic.concurrency(450_000, 200_000, hybrid=True) is None
 
 
 def test_the_same_figures_do_contradict_a_plain_model() -> None:
@@ -50,12 +49,11 @@ def test_the_same_figures_do_contradict_a_plain_model() -> None:
 def test_of_a_model_not_known_nothing_is_claimed() -> None:
     """It may keep windows instead of everything."""
     assert arithmetic.concurrency_agrees(450_000, 200_000, 7.48, hybrid=None) is None
-    assert arithmetic.concurrency(450_000, 200_000, hybrid=None) is None
 
 
 def test_concurrency_without_sense() -> None:
     assert arithmetic.concurrency_agrees(0, 200_000, 7.48, hybrid=False) is None
-    assert arithmetic.concurrency(5, 0, hybrid=False) is None
+    assert arithmetic.concurrency_agrees(5, 0, 7.48, hybrid=False) is None
 
 
 def test_what_a_token_costs() -> None:
@@ -98,5 +96,3 @@ def test_share_and_overhead() -> None:
     assert arithmetic.limit(121.7, 0.85) == pytest.approx(103.445)
     assert arithmetic.overhead(80, 0.9, 60, 8) == pytest.approx(4)
     assert arithmetic.overhead(80, 0.9, 60, -8) == pytest.approx(20)
-    assert arithmetic.requests_that_fit(35, 6.4) == 5
-    assert arithmetic.requests_that_fit(0, 6.4) == 0

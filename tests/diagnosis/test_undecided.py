@@ -6,7 +6,7 @@ from logdoctor.database.schema import RemedySpec
 from logdoctor.model import Role, Severity
 from logdoctor.report import RenderOptions, render
 from tests.database.build import any_of, signature
-from tests.diagnosis.build import boot, database, diagnose, raised
+from tests.diagnosis.build import banner, boot, database, diagnose, ids, lines, raised, said
 
 FIRST = signature(
     id="first",
@@ -73,3 +73,26 @@ def test_causes_that_do_not_name_each_other_stay_one_and_the_others() -> None:
     alone = signature(id="alone", severity=Severity.FATAL, match=any_of("strange failure of the store"))
     made = boot(LOG, signatures=database(FIRST, alone))
     assert [finding.role for finding in made.findings] == [Role.ROOT_CAUSE, Role.CONTRIBUTING]
+
+
+KILLED = lines(
+    banner(tensor_parallel_size=2),
+    said("Worker proc VllmWorker-1 died unexpectedly (exit code: -9), shutting down executor.", level="ERROR"),
+)
+
+
+def test_killed_for_memory_or_from_outside_is_open_until_the_container_tells() -> None:
+    made = boot(KILLED)
+    assert ids(made.findings, Role.ROOT_CAUSE) == ["host-oom-process-killed", "process-killed-from-outside"]
+    assert "docker inspect" in made.summary
+    told = boot(KILLED, {"container.oom_killed": True})
+    assert ids(told.findings, Role.ROOT_CAUSE) == ["host-oom-process-killed"]
+    assert ids(boot(KILLED, {"container.oom_killed": False}).findings, Role.ROOT_CAUSE) == [
+        "process-killed-from-outside"
+    ]
+
+
+def test_no_blocks_without_any_number_are_open() -> None:
+    made = boot("ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization`")
+    assert ids(made.findings, Role.ROOT_CAUSE) == ["kv-cache-share-too-small", "kv-cache-neighbour-charged"]
+    assert made.summary.endswith("this decides: nvidia-smi")
