@@ -43,10 +43,13 @@ def diagnose_runs(
     """Diagnose skimmed runs. Raises `InputError` and, for a launch that cannot be read, `LaunchError`."""
     from logdoctor.diagnosis import diagnose_records
     from logdoctor.reading import read_lines, read_records
+    from logdoctor.reading.thinning import Thinner
 
     context = context or Context()
     given = {**launch_facts(context.launch), **context.facts}
-    diagnosis = diagnose_records(read_records(read_lines(runs)), database, given=given)
+    thinner = Thinner()
+    diagnosis = diagnose_records(read_records(read_lines(thinner.runs(runs))), database, given=given)
+    diagnosis = replace(diagnosis, notes=(*diagnosis.notes, *thinner.notes))
     if context.launch is not None:
         from logdoctor.diagnosis.launch_check import corrected_launch
 

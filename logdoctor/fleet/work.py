@@ -32,6 +32,7 @@ from logdoctor.fleet.trace import Trace
 from logdoctor.model import Diagnosis, Fact, Run, Severity
 from logdoctor.reading import InputError, open_runs, read_lines, read_records
 from logdoctor.reading.skim import Skimmer
+from logdoctor.reading.thinning import Thinner
 from logdoctor.report.escaping import escape_diagnosis
 from logdoctor.report.redaction import redact
 from logdoctor.report.status import exit_status
@@ -117,10 +118,11 @@ class Diagnoser:
         options, trace, start = self._options, Trace(), _Start()
         runs = open_runs(["-"], stdin=stream, max_bytes=options.max_bytes)
         skimmed = Skimmer(lambda: wanted_texts(self._database)).runs(start.watch(runs))
-        records = trace.watch(read_records(read_lines(skimmed)))
+        thinner = Thinner()
+        records = trace.watch(read_records(read_lines(thinner.runs(skimmed))))
         diagnosis = diagnose_records(records, self._database, given=self._given)
         notes = tuple(note.removeprefix(_STDIN_NOTE) for note in runs.notes)
-        diagnosis = replace(diagnosis, notes=(*diagnosis.notes, *notes))
+        diagnosis = replace(diagnosis, notes=(*diagnosis.notes, *thinner.notes, *notes))
         shown = escape_diagnosis(redact(_needed(diagnosis, options.together), keep_hosts=options.keep_hosts))
         record = base_record(task.name, task.key, self.versions)
         fill_diagnosis(record, shown, earlier_causes(diagnosis))
