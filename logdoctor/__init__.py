@@ -6,8 +6,8 @@
     report.verdict, report.root_cause, report.exit_status()
     print(report.render("markdown"))
 
-`diagnose` takes bytes, a path or lines; `Diagnoser` takes a stream piece by piece. Both return a `Report`, which is
-frozen, redacted and can be pickled. See `logdoctor.api`.
+`diagnose` takes bytes, a path or lines; `Diagnoser` takes a stream piece by piece; `check_launch` looks at a launch
+before it runs. All return a `Report`, which is frozen, redacted and can be pickled. See `logdoctor.api`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from logdoctor.api import Diagnoser, LogdoctorError, Report, diagnose
+    from logdoctor.api import Diagnoser, LogdoctorError, Report, check_launch, diagnose
     from logdoctor.model import Finding, Remedy, Role, Severity, Verdict
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "Severity",
     "Verdict",
     "__version__",
+    "check_launch",
     "diagnose",
 ]
 
@@ -40,7 +41,7 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    home = "api" if name in ("Diagnoser", "LogdoctorError", "Report", "diagnose") else "model"
+    home = "api" if name in ("Diagnoser", "LogdoctorError", "Report", "check_launch", "diagnose") else "model"
     return getattr(import_module(f"{__name__}.{home}"), name)
 
 

@@ -21,7 +21,7 @@ from logdoctor.database import Database, DatabaseError, load_database
 from logdoctor.diagnosis.wanted import wanted_texts
 from logdoctor.launch import LaunchError
 from logdoctor.model import BootDiagnosis, Diagnosis, Fact, FactValue, Finding, Launch, Run, Severity, Verdict
-from logdoctor.pipeline import Context, diagnose_runs, skimmed
+from logdoctor.pipeline import Context, diagnose_runs, skimmed, stamped
 from logdoctor.reading import InputError, open_runs
 from logdoctor.reading.encodings import Utf8Stream
 from logdoctor.reading.skim import Skimmer
@@ -166,6 +166,23 @@ def diagnose(
     return diagnoser.finish()
 
 
+def check_launch(
+    launch: str | Path,
+    *,
+    facts: Mapping[str, object] | None = None,
+    signatures: Sequence[str | Path] = (),
+    ignore_broken: bool = False,
+    keep_hosts: bool = False,
+    lang: str = "en",
+) -> Report:
+    """Diagnose a launch before it runs and return the report; the arguments are those of `diagnose`.
+
+    The verdict `ready` means that nothing known would keep the server from starting. Raises `LogdoctorError` when the
+    launch cannot be read.
+    """
+    return _Setting(facts, launch, signatures, ignore_broken, keep_hosts, lang).launch_report()
+
+
 class Diagnoser:
     """Diagnoses a log that comes in pieces.
 
@@ -255,7 +272,17 @@ class _Setting:
     def report(self, runs: Iterable[Run], source: str, notes: Callable[[], Iterable[str]]) -> Report:
         """Diagnose skimmed runs; `notes` is asked once they have been read."""
         diagnosis = diagnose_runs(runs, self.database, self._context, source=source)
-        diagnosis = replace(diagnosis, notes=(*diagnosis.notes, *notes()))
+        return self._finished(replace(diagnosis, notes=(*diagnosis.notes, *notes())))
+
+    def launch_report(self) -> Report:
+        """Diagnose the launch alone."""
+        from logdoctor.diagnosis.launch_check import diagnose_launch
+
+        with _named_errors():
+            found = diagnose_launch(self._context.launch or "", self.database, self._context.facts)
+        return self._finished(stamped(found, self.database, self._context.launch_name or "launch"))
+
+    def _finished(self, diagnosis: Diagnosis) -> Report:
         shown = escape_diagnosis(redact(diagnosis, keep_hosts=self._keep_hosts))
         return Report(shown, self.database.notes, self._lang)
 
