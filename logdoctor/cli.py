@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from logdoctor import __version__, cli_fleet, cli_probe
+from logdoctor import __version__, cli_fleet, cli_more, cli_probe
 from logdoctor.console import guarded, write_report
 from logdoctor.report.status import EXIT_FAILED
 
@@ -58,6 +58,7 @@ signatures_app = typer.Typer(
 app.add_typer(signatures_app, name="signatures")
 cli_probe.register(app)
 cli_fleet.register(app)
+cli_more.register(app)
 
 SignatureDirs = Annotated[
     list[Path] | None,
