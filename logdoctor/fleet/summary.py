@@ -286,7 +286,9 @@ class Tally:
         if root:
             self._add_root(root, record)
         if self._together and record.get("starts"):
-            self._starts.append({key: record.get(key) for key in ("source", "node", "pod", "host", "directory", "starts")})
+            self._starts.append(
+                {key: record.get(key) for key in ("source", "node", "pod", "host", "directory", "starts")}
+            )
 
     def _add_root(self, root: Mapping[str, Any], record: Mapping[str, Any]) -> None:
         unknown = record.get("unknown")

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from logdoctor.fleet.record import UNKNOWN
 from logdoctor.fleet.trace import has_year, moment_of
 from logdoctor.model import Phase
 
@@ -54,7 +55,8 @@ class Member:
     @property
     def own_fault(self) -> bool:
         """Whether its cause is something else than the connection between the ranks."""
-        return bool(self.cause) and self.phase != Phase.DISTRIBUTED.value
+        # Of a failure that nobody knows the phase says when it came, not what it is about.
+        return self.cause == UNKNOWN or (bool(self.cause) and self.phase != Phase.DISTRIBUTED.value)
 
     @property
     def order(self) -> tuple[int, str, int]:
