@@ -6,7 +6,7 @@ dropped or will bring it, and what replaces it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 
@@ -18,7 +18,9 @@ from logdoctor.knowledge.tables import Kind
 from logdoctor.model import Basis, Confidence, Evidence, Fact, Facts, Finding, Remedy, Role, Severity
 
 MAX_NAMES = 60
-"""Missing names that are told; nobody reads more of them, and looking for the name that was meant takes time."""
+"""Missing names of a boot that are told; nobody reads more of them."""
+MAX_ASKED = 200
+"""Names in one log that are looked up; looking for the one that was meant takes time."""
 REFERENCES = ("https://docs.vllm.ai/en/latest/configuration/",)
 _PARSERS = (
     ("args.reasoning_parser", Kind.REASONING_PARSER, "args.reasoning_parser_plugin"),
@@ -38,16 +40,46 @@ class _Named:
     phase: str
 
 
-def absences(facts: Facts, findings: Sequence[Finding], general: Collection[str]) -> list[Finding]:
+Asked = dict[tuple[str, str, str], "Absence | None"]
+"""What the tables said about names: kind or owner, name, version."""
+
+
+class _Tables:
+    """The version knowledge as one boot asks it. What was asked before costs nothing, and new questions have an end."""
+
+    def __init__(self, version: Version | None, asked: Asked) -> None:
+        self._version = version
+        self._asked = asked
+
+    def name(self, kind: Kind, name: str) -> Absence | None:
+        """Describe a name; None too when too many were asked about."""
+        return self._ask(kind.value, name, lambda: describe_absence(kind, name, self._version))
+
+    def value(self, owner: str, value: str) -> Absence | None:
+        """Describe the value of a flag or variable."""
+        return self._ask(owner, value, lambda: describe_value(owner, value, self._version))
+
+    def _ask(self, owner: str, name: str, answer: Callable[[], Absence | None]) -> Absence | None:
+        key = owner, name, str(self._version or "")
+        if key not in self._asked:
+            if len(self._asked) >= MAX_ASKED:
+                return None
+            self._asked[key] = answer()
+        return self._asked[key]
+
+
+def absences(
+    facts: Facts, findings: Sequence[Finding], general: Collection[str], asked: Asked | None = None
+) -> list[Finding]:
     """Return the findings of a boot with those about missing names added.
 
     A specific signature that names the thing tells more, and stays alone. One of the `general` ids (argparse's own
-    words) gives its place to the finding that names the thing.
+    words) gives its place to the finding that names the thing. `asked` remembers answers from boot to boot.
     """
     fact = facts.get("vllm.version")
-    version = parse_version(str(fact.value)) if fact else None
+    tables = _Tables(parse_version(str(fact.value)) if fact else None, {} if asked is None else asked)
     found = [*findings]
-    named = chain(_variables(facts, version), _flags(facts, version), _values(facts, version), _parsers(facts, version))
+    named = chain(_variables(facts, tables), _flags(facts, tables), _values(facts, tables), _parsers(facts, tables))
     for one in islice(named, MAX_NAMES):
         found = _add(found, one, general)
     return found
@@ -89,18 +121,18 @@ def _on_line(finding: Finding, line: int) -> bool:
     return any(evidence.line == line for evidence in finding.evidence)
 
 
-def _variables(facts: Facts, version: Version | None) -> Iterator[_Named]:
+def _variables(facts: Facts, tables: _Tables) -> Iterator[_Named]:
     unknown = facts.get("env.unknown")
     told = unknown.value if unknown and isinstance(unknown.value, tuple) else ()
     for name in told:
-        absence = describe_absence(Kind.ENV, name, version)
+        absence = tables.name(Kind.ENV, name)
         if absence is not None and unknown is not None:
             yield _variable(name, absence, unknown)
     for key, fact in facts.items():
         name = key[4:]
         if not key.startswith("env.VLLM_") or name in told:
             continue
-        absence = describe_absence(Kind.ENV, name, version)
+        absence = tables.name(Kind.ENV, name)
         if absence is not None and absence.is_absent:
             yield _variable(name, absence, fact)
 
@@ -111,31 +143,31 @@ def _variable(name: str, absence: Absence, fact: Fact) -> _Named:
     return _Named("unknown-variable", severity, name, absence, fact, "config")
 
 
-def _flags(facts: Facts, version: Version | None) -> Iterator[_Named]:
+def _flags(facts: Facts, tables: _Tables) -> Iterator[_Named]:
     fact = facts.get("cli.unrecognized")
     words = fact.value if fact and isinstance(fact.value, tuple) else ()
     for word in words:
         if word.startswith("--") and fact is not None:
-            absence = describe_absence(Kind.FLAG, word.partition("=")[0], version)
+            absence = tables.name(Kind.FLAG, word.partition("=")[0])
             if absence is not None and absence.presence is not Presence.EXISTS:
                 yield _Named("unknown-flag", Severity.FATAL, word.partition("=")[0], absence, fact, "command-line")
 
 
-def _values(facts: Facts, version: Version | None) -> Iterator[_Named]:
+def _values(facts: Facts, tables: _Tables) -> Iterator[_Named]:
     flag, value = facts.get("cli.invalid_flag"), facts.get("cli.invalid_value")
     if flag is None or value is None:
         return
-    absence = describe_value(str(flag.value), str(value.value), version)
+    absence = tables.value(str(flag.value), str(value.value))
     if absence is not None and absence.presence is not Presence.EXISTS:
         yield _Named("unknown-value", Severity.FATAL, str(value.value), absence, value, "command-line")
 
 
-def _parsers(facts: Facts, version: Version | None) -> Iterator[_Named]:
+def _parsers(facts: Facts, tables: _Tables) -> Iterator[_Named]:
     for key, kind, plugin in _PARSERS:
         fact = facts.get(key)
         if fact is None or not isinstance(fact.value, str) or plugin in facts:
             continue
-        absence = describe_absence(kind, fact.value, version)
+        absence = tables.name(kind, fact.value)
         if absence is not None and absence.is_absent:
             yield _Named("unknown-parser", Severity.ERROR, fact.value, absence, fact, "command-line")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import regex
 
@@ -18,11 +18,17 @@ from logdoctor.database.schema import MatchItem, Signature
 from logdoctor.facts import LITERALS as FACT_LITERALS
 from logdoctor.model import Record
 
+if TYPE_CHECKING:
+    from logdoctor.knowledge.absence import Absence
+
 PATTERN_TIMEOUT = 0.2
 """Seconds that one pattern may take on one record."""
 KEPT_HITS = 8
 """Hits kept of one item; more are counted only."""
 MAX_RANKS = 64
+WIDE = 16_000
+"""Characters beyond which a message is searched around the literal cores only."""
+WIDE_PLACES = 4
 MAX_MESSAGE = 200_000
 """Characters of a message that patterns see; a longer one is searched in its beginning and its end."""
 
@@ -90,6 +96,7 @@ class Matcher:
         self._rows_by_literal: dict[str, list[int]] = {}
         self._on_facts: list[int] = []
         self._items: list[MatchItem] = []
+        self._literals: list[tuple[str, ...]] = []
         self._index: dict[MatchItem, int] = {}
         self._patterns: list[regex.Pattern[str] | None] = []
         self._by_literal: dict[str, list[int]] = {}
@@ -105,6 +112,8 @@ class Matcher:
             elif row.asks == "always":
                 self._make(number)
         self._seen: set[str] = set()
+        self.asked: dict[tuple[str, str, str], Absence | None] = {}
+        """What the version knowledge said about names; the boots of one log name the same ones."""
         self._search: Callable[[Sequence[str]], list[set[str]]] | None = None
 
     @property
@@ -138,6 +147,7 @@ class Matcher:
             return
         number = self._index[item] = len(self._items)
         self._items.append(item)
+        self._literals.append(literals)
         self._patterns.append(None)
         if not literals:
             self._always.append(number)
@@ -161,6 +171,10 @@ class Matcher:
 
     def item(self, number: int) -> MatchItem:
         return self._items[number]
+
+    def literals(self, number: int) -> tuple[str, ...]:
+        """Return the literal cores of an item: one of them stands in every text that it matches."""
+        return self._literals[number]
 
     def number(self, item: MatchItem) -> int:
         """Return the position of an item among the distinct items."""
@@ -196,8 +210,12 @@ class BootMatcher:
                 self._search(number, item, record, message)
 
     def _search(self, number: int, item: MatchItem, record: Record, message: str) -> None:
+        pattern = self._matcher.pattern(number)
         try:
-            found = self._matcher.pattern(number).search(message, timeout=PATTERN_TIMEOUT)
+            if len(message) <= WIDE:
+                found = pattern.search(message, timeout=PATTERN_TIMEOUT)
+            else:
+                found = self._search_wide(pattern, self._matcher.literals(number), message)
         except TimeoutError:
             self.too_slow[item.text] = None
             return
@@ -207,6 +225,23 @@ class BootMatcher:
         line, text = record.lines[position]
         captures = {name: value for name, value in found.groupdict().items() if value is not None}
         self._hits.setdefault(number, ItemHits()).add(Hit(record, line, text, captures))
+
+    @staticmethod
+    def _search_wide(pattern: regex.Pattern[str], literals: tuple[str, ...], message: str) -> regex.Match[str] | None:
+        """Search a wide message around the first places of the literal cores only."""
+        if not literals:
+            return pattern.search(message, timeout=PATTERN_TIMEOUT)
+        for literal in literals:
+            at = message.find(literal)
+            for _ in range(WIDE_PLACES):
+                if at < 0:
+                    break
+                end = at + len(literal) + WIDE // 2
+                found = pattern.search(message, max(at - WIDE // 2, 0), end, timeout=PATTERN_TIMEOUT)
+                if found is not None:
+                    return found
+                at = message.find(literal, end)
+        return None
 
     def matches(self, known: Container[str]) -> list[Match]:
         """Return every signature whose texts are satisfied, and those on facts alone whose facts are `known`."""
