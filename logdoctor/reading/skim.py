@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from logdoctor.model import Run
+from logdoctor.reading.bars import without_inner_steps
 
 HEAD = 1 << 20
 """Bytes kept whole at the beginning of the input."""
@@ -71,7 +72,8 @@ class Skimmer:
         """Yield what is kept, as runs of whole lines."""
         for run in runs:
             yield from self.push(run)
-        yield from self.held
+        for run in self.held:
+            yield from without_inner_steps(run)
 
     def push(self, run: Run) -> Iterator[Run]:
         """Take the next run and yield what is kept of those before the tail."""
@@ -81,7 +83,8 @@ class Skimmer:
         while self._held and self._held_size - len(self._held[0].data) >= self._tail:
             first = self._held.pop(0)
             self._held_size -= len(first.data)
-            yield from self._skim(first)
+            for kept in self._skim(first):
+                yield from without_inner_steps(kept)
 
     @property
     def held(self) -> tuple[Run, ...]:
