@@ -22,7 +22,7 @@ class Context:
     """What is known beside the log."""
 
     facts: Mapping[str, Fact] = field(default_factory=dict)
-    """Facts that were given; they outweigh those of the launch and of the log."""
+    """Facts that were given; they outweigh those of the log, and these those of the launch."""
     launch: str | None = None
     """Text of the launch: a command line, a compose file, a manifest, or what `docker inspect` prints."""
     launch_name: str = ""

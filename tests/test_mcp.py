@@ -220,7 +220,9 @@ def test_nothing_but_the_protocol_is_on_standard_output() -> None:
 
 
 def test_without_the_sdk_one_line_says_what_to_install() -> None:
-    code = "import sys; sys.modules['mcp'] = None; from logdoctor.cli import main; sys.argv = ['logdoctor', 'mcp']; main()"
+    code = (
+        "import sys; sys.modules['mcp'] = None; from logdoctor.cli import main; sys.argv = ['logdoctor', 'mcp']; main()"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, stdin=subprocess.DEVNULL)
     assert done.returncode == 2
     assert done.stdout == ""
