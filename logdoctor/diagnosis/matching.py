@@ -15,6 +15,7 @@ import regex
 from logdoctor.database import Database
 from logdoctor.database.prefilter import build_text_search
 from logdoctor.database.schema import MatchItem, Signature
+from logdoctor.diagnosis.templates import cut
 from logdoctor.facts import LITERALS as FACT_LITERALS
 from logdoctor.model import Record
 
@@ -27,8 +28,8 @@ KEPT_HITS = 8
 """Hits kept of one item; more are counted only."""
 MAX_RANKS = 64
 WIDE = 16_000
-"""Characters beyond which a message is searched around the literal cores only."""
-WIDE_PLACES = 4
+"""Characters of a message from which on hits keep the beginnings of its lines only."""
+MAX_LINE = 4000
 MAX_MESSAGE = 200_000
 """Characters of a message that patterns see; a longer one is searched in its beginning and its end."""
 
@@ -96,7 +97,6 @@ class Matcher:
         self._rows_by_literal: dict[str, list[int]] = {}
         self._on_facts: list[int] = []
         self._items: list[MatchItem] = []
-        self._literals: list[tuple[str, ...]] = []
         self._index: dict[MatchItem, int] = {}
         self._patterns: list[regex.Pattern[str] | None] = []
         self._by_literal: dict[str, list[int]] = {}
@@ -147,7 +147,6 @@ class Matcher:
             return
         number = self._index[item] = len(self._items)
         self._items.append(item)
-        self._literals.append(literals)
         self._patterns.append(None)
         if not literals:
             self._always.append(number)
@@ -171,10 +170,6 @@ class Matcher:
 
     def item(self, number: int) -> MatchItem:
         return self._items[number]
-
-    def literals(self, number: int) -> tuple[str, ...]:
-        """Return the literal cores of an item: one of them stands in every text that it matches."""
-        return self._literals[number]
 
     def number(self, item: MatchItem) -> int:
         """Return the position of an item among the distinct items."""
@@ -204,18 +199,17 @@ class BootMatcher:
         """Match one record, given its message and the literals in it. Text that a client sent never matches."""
         if record.quoted:
             return
-        for number in self._matcher.candidates(present):
+        candidates = self._matcher.candidates(present)
+        if candidates and len(message) > WIDE:
+            record = _slim(record)
+        for number in candidates:
             item = self._matcher.item(number)
             if _allowed(item, record):
                 self._search(number, item, record, message)
 
     def _search(self, number: int, item: MatchItem, record: Record, message: str) -> None:
-        pattern = self._matcher.pattern(number)
         try:
-            if len(message) <= WIDE:
-                found = pattern.search(message, timeout=PATTERN_TIMEOUT)
-            else:
-                found = self._search_wide(pattern, self._matcher.literals(number), message)
+            found = self._matcher.pattern(number).search(message, timeout=PATTERN_TIMEOUT)
         except TimeoutError:
             self.too_slow[item.text] = None
             return
@@ -223,25 +217,10 @@ class BootMatcher:
             return
         position = min(message.count("\n", 0, found.start()), len(record.lines) - 1)
         line, text = record.lines[position]
+        if len(text) >= MAX_LINE:
+            text = _around(message, found.start())
         captures = {name: value for name, value in found.groupdict().items() if value is not None}
         self._hits.setdefault(number, ItemHits()).add(Hit(record, line, text, captures))
-
-    @staticmethod
-    def _search_wide(pattern: regex.Pattern[str], literals: tuple[str, ...], message: str) -> regex.Match[str] | None:
-        """Search a wide message around the first places of the literal cores only."""
-        if not literals:
-            return pattern.search(message, timeout=PATTERN_TIMEOUT)
-        for literal in literals:
-            at = message.find(literal)
-            for _ in range(WIDE_PLACES):
-                if at < 0:
-                    break
-                end = at + len(literal) + WIDE // 2
-                found = pattern.search(message, max(at - WIDE // 2, 0), end, timeout=PATTERN_TIMEOUT)
-                if found is not None:
-                    return found
-                at = message.find(literal, end)
-        return None
 
     def matches(self, known: Container[str]) -> list[Match]:
         """Return every signature whose texts are satisfied, and those on facts alone whose facts are `known`."""
@@ -303,6 +282,19 @@ def _merge(signature: Signature, hits: list[Hit], groups: list[ItemHits]) -> Mat
     names = [name for name, is_rank in ranks.items() if is_rank] or list(ranks)
     count = max((group.count for group in groups), default=len(ordered))
     return Match(signature, tuple(ordered), max(count, 1), tuple(names), captures)
+
+
+def _around(message: str, place: int) -> str:
+    """Return the line of a place in a message, with what is far from the place cut off and the cuts shown."""
+    begin, end = message.rfind("\n", 0, place) + 1, message.find("\n", place)
+    end = len(message) if end < 0 else end
+    first, last = max(begin, place - MAX_LINE // 8), min(end, place + MAX_LINE // 4)
+    return f"{'…' * (first > begin)}{message[first:last]}{'…' * (last < end)}"
+
+
+def _slim(record: Record) -> Record:
+    """Return a record with the beginnings of its lines only: hits are kept, and a log may be made of wide records."""
+    return record._replace(lines=tuple((number, cut(text, MAX_LINE)) for number, text in record.lines))
 
 
 def _allowed(item: MatchItem, record: Record) -> bool:
