@@ -132,6 +132,11 @@ def test_what_may_be_no_fault_is_a_warning(finding: str, plan: Plan) -> None:
     assert (exit_status(diagnosis), exit_status(diagnosis, Severity.WARNING)) == (0, 1)
 
 
+def test_an_answer_that_max_tokens_cut_is_no_wrong_answer() -> None:
+    diagnosis = diagnose(Plan(thinking="hm", thinking_tokens=600, fields=()))
+    assert ids(diagnosis) == {"probe-answer-cut", "probe-think-in-content"}
+
+
 def test_nobody_there_is_an_error() -> None:
     with StandIn() as server:
         address = server.address
@@ -265,6 +270,11 @@ def test_a_parser_that_is_on_makes_thinking_in_content_an_error() -> None:
     diagnosis = diagnose(Plan(thinking="hm", fields=()), facts=facts)
     assert ids(diagnosis) == {"probe-think-in-content-despite-parser"}
     assert exit_status(diagnosis) == 1
+
+
+def test_a_context_length_that_is_not_the_one_asked_for() -> None:
+    assert ids(diagnose(Plan(), facts=given(args__max_model_len=2048))) == set()
+    assert ids(diagnose(Plan(), facts=given(args__max_model_len="131072"))) == {"context-length-not-as-asked"}
 
 
 def test_ollama_beside_a_failed_start_is_named() -> None:
