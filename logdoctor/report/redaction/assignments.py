@@ -106,7 +106,9 @@ def _extents(text: str, start: int, end: int, name: str, flag: bool) -> Iterator
         yield from _flag_values(text, gap.end(), name, gap.group())
     elif pair := _PAIR.match(text, end):
         yield from read_value(text, pair.end())
-    elif not flag:
+    elif (
+        not flag and text[max(0, start - 1) : start] != "$"
+    ):  # a reference is followed by the next word, not by a value
         yield from _prose(text, end, name)
 
 
