@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from logdoctor.database.fact_keys import is_fact_key
@@ -108,6 +108,7 @@ def test_what_is_something_else_is_refused(text: str) -> None:
         read_nvidia_smi(text)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=300), st.integers(0, 2000))
 def test_damaged_output_is_read_or_refused(text: str, at: int) -> None:
     for whole in (TABLE, QUERY, CSV):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from logdoctor.launch import Kind, LaunchError, apply_to, facts, read_launch, rebuild
 from logdoctor.model import Fact, FactValue, Remedy
@@ -68,6 +68,7 @@ def test_hostile_values_stay_words() -> None:
     assert not any(word.expands for word in launch.argv)
 
 
+@settings(deadline=None)
 @given(strategies.serve_scripts())
 def test_a_launch_is_rebuilt_from_its_own_facts(launch: tuple[Content, str]) -> None:
     stated = {key: Fact(key, fact.value, 1) for key, fact in facts(read_launch(launch[1])).items()}

@@ -36,6 +36,7 @@ remedies = st.lists(st.sampled_from(COMMANDS), max_size=6, unique=True).map(
 )
 
 
+@settings(deadline=None)
 @given(strategies.launches)
 def test_what_was_written_is_read(launch: tuple[Content, str]) -> None:
     content, text = launch
@@ -44,6 +45,7 @@ def test_what_was_written_is_read(launch: tuple[Content, str]) -> None:
     assert {name: variable.value for name, variable in found.env.items()} == dict(content.variables)
 
 
+@settings(deadline=None)
 @given(strategies.launches)
 def test_every_word_stands_where_it_says(launch: tuple[Content, str]) -> None:
     _, text = launch
@@ -52,6 +54,7 @@ def test_every_word_stands_where_it_says(launch: tuple[Content, str]) -> None:
         assert found.text[word.start : word.end] == word.raw
 
 
+@settings(deadline=None)
 @given(strategies.written)
 def test_nothing_asked_nothing_changed(launch: tuple[Content, str]) -> None:
     rewritten = apply(launch[1], [], {})
@@ -59,7 +62,7 @@ def test_nothing_asked_nothing_changed(launch: tuple[Content, str]) -> None:
     assert rewritten.diff == ""
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(strategies.launches, remedies)
 def test_applying_twice_equals_once(launch: tuple[Content, str], chosen: list[Remedy]) -> None:
     once = apply(launch[1], chosen, {})
@@ -67,7 +70,7 @@ def test_applying_twice_equals_once(launch: tuple[Content, str], chosen: list[Re
     assert again.corrected == once.corrected
 
 
-@settings(max_examples=400)
+@settings(max_examples=400, deadline=None)
 @given(strategies.launches, st.sampled_from(COMMANDS))
 def test_one_remedy_changes_one_thing(launch: tuple[Content, str], command: tuple[str, str]) -> None:
     content, text = launch
@@ -106,7 +109,7 @@ def _flags(launch: object) -> dict[str, object]:
     return {use.name: not use.negated if use.value is None else use.value for use in arguments.uses}
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 @given(st.one_of(strategies.serve_scripts(), strategies.docker_scripts()), remedies)
 def test_a_shell_splits_the_words_as_they_are_meant(launch: tuple[Content, str], chosen: list[Remedy]) -> None:
     """`shlex` is asked instead of the reader that the rewriter itself uses."""
@@ -119,7 +122,7 @@ def test_a_shell_splits_the_words_as_they_are_meant(launch: tuple[Content, str],
         assert f"{name}={variable.value}" in [word.removeprefix("--env=").removeprefix("-e") for word in words]
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 @given(st.one_of(strategies.compose_files(), strategies.manifests()), remedies)
 def test_a_yaml_reader_finds_everything_else_unchanged(launch: tuple[Content, str], chosen: list[Remedy]) -> None:
     """Another reader than the rewriter's own loads both files."""
@@ -149,7 +152,7 @@ def _servers(documents: list[Any]) -> list[dict[str, Any]]:
     return [one for one in spec["containers"] if one["name"] == "vllm"]
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(strategies.written, remedies)
 def test_comments_on_lines_that_stay_are_kept(launch: tuple[Content, str], chosen: list[Remedy]) -> None:
     text = launch[1]
@@ -164,6 +167,7 @@ def test_comments_on_lines_that_stay_are_kept(launch: tuple[Content, str], chose
             assert f"# about {name}" in corrected
 
 
+@settings(deadline=None)
 @given(st.one_of(st.text(max_size=400), st.text(alphabet="'\"\\$(){}[]`#&|;<> \n\t-=:vls docker run", max_size=200)))
 def test_any_text_is_read_or_refused(text: str) -> None:
     for prefix in ("", "vllm serve ", "docker run -e ", "services:\n  v:\n    image: vllm\n    command: "):
@@ -176,6 +180,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         apply(launch.text, [Remedy("s", kind, command) for kind, command in COMMANDS], {})
 
 
+@settings(deadline=None)
 @given(strategies.written, st.data())
 def test_a_cut_or_damaged_launch_never_crashes(launch: tuple[Content, str], data: st.DataObject) -> None:
     text = launch[1]

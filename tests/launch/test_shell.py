@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from logdoctor.launch import LaunchError, shell
@@ -100,12 +100,14 @@ def test_a_command_of_too_many_words_is_refused() -> None:
 plain = st.text(alphabet="ab -'\"\\xyz=/{}:$\t", min_size=1, max_size=12)
 
 
+@settings(deadline=None)
 @given(st.lists(plain, min_size=1, max_size=6))
 def test_quoted_words_come_back(values: list[str]) -> None:
     text = " ".join(shlex.quote(value) for value in values)
     assert words(text) == [values]
 
 
+@settings(deadline=None)
 @given(st.text(max_size=300))
 def test_places_are_in_order_and_inside(text: str) -> None:
     at = 0

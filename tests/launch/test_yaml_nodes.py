@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from logdoctor.launch import LaunchError
@@ -56,6 +56,7 @@ def test_the_end_of_a_scalar_leaves_out_what_follows(scalar: str) -> None:
     assert text[: content_end(text, value_of(text))] == f"key: {scalar}"
 
 
+@settings(deadline=None)
 @given(st.text(alphabet=st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zl", "Zp"]), max_size=60))
 def test_a_quoted_text_is_read_with_its_places(value: str) -> None:
     for written in (json.dumps(value), json.dumps(value, ensure_ascii=False), "'" + value.replace("'", "''") + "'"):
