@@ -10,10 +10,13 @@ import re
 from collections import deque
 from typing import NamedTuple
 
+from logdoctor.diagnosis.templates import cut
 from logdoctor.model import ExceptionInfo, Process, Record
 
 KEPT_FIRST = 160
 KEPT_LAST = 40
+MAX_PROCESSES = 2048
+MAX_TEXT = 4000
 _ALIVE_AFTER = 3
 """Healthy records that a process must write after an error to count as alive; the stop itself writes one or two."""
 _USAGE_ERROR = re.compile(r"^[\w./-]+: error: ")
@@ -65,6 +68,8 @@ class FailureLog:
                 self._last.append(failure)
         elif record.level in ("INFO", "WARNING", "DEBUG"):
             key = (record.process.name, record.process.pid)
+            if key not in self._healthy and len(self._healthy) >= MAX_PROCESSES:
+                del self._healthy[next(iter(self._healthy))]
             self._healthy.setdefault(key, deque(maxlen=_ALIVE_AFTER)).append(record.first_line)
             if record.level == "INFO" and not self._first and record.lines[0][1].strip():
                 self.last_healthy = record.lines[0]
@@ -102,7 +107,7 @@ def _failure(record: Record) -> Failure | None:
     return Failure(
         line=line,
         process=record.process,
-        text=text,
+        text=cut(text, MAX_TEXT),
         exception=exception,
         fatal_shape=exception is not None or bool(usage),
         lines=(record.first_line, record.last_line),

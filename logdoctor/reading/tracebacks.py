@@ -22,7 +22,7 @@ _GROUP_RULE = re.compile(r"\s*\+[-+]{3,}(?: (?:\d+|\.\.\.) -+)?\s*$")
 
 _MAX_FRAMES_HEAD, _MAX_FRAMES_TAIL = 40, 80
 _MAX_CHAIN = 16
-_MAX_MESSAGE_LINES, _MAX_MESSAGE_LINE = 80, 4000
+_MAX_MESSAGE_LINES, _MAX_MESSAGE_LINE, _MAX_MESSAGE = 80, 4000, 16_000
 _FREE_LINES = 40
 
 # Unindented lines that PyTorch and the C++ runtime put behind the first line of an error.
@@ -71,7 +71,7 @@ class TracebackReader:
         self._in_group = False
         self._outer: ExceptionInfo | None = None
         self._members: list[ExceptionInfo] = []
-        self._free = 0
+        self._free, self._room = 0, _MAX_MESSAGE
         self._clear()
 
     def _clear(self) -> None:
@@ -150,8 +150,9 @@ class TracebackReader:
             self._finish()
             self.state = State.CHAIN
         elif self.state is State.MESSAGE:
-            if len(self._message) < _MAX_MESSAGE_LINES:
-                self._message.append(text[:_MAX_MESSAGE_LINE])
+            if len(self._message) < _MAX_MESSAGE_LINES and self._room > 0:
+                self._message.append(text[: min(_MAX_MESSAGE_LINE, self._room)])
+                self._room -= len(text)
             self._free += text[:1] not in ("", " ", "\t")
         elif self.state is State.CHAIN:
             if stripped:
@@ -201,7 +202,7 @@ class TracebackReader:
         match = _FINAL.match(text.rstrip())
         if match:
             self._type, self._message, self._line = match[1], [(match[2] or "")[:_MAX_MESSAGE_LINE]], number
-            self._free = 0
+            self._free, self._room = 0, _MAX_MESSAGE
             self.state = State.MESSAGE
         else:
             self._clear()
