@@ -60,7 +60,8 @@ def _values(numbers: Numbers, judgement: Judgement) -> Iterator[tuple[str, FactV
 def _missing(numbers: Numbers, cause: Cause | None) -> float | None:
     """How much was lacking for what failed."""
     if cause is None:
-        return None
+        # Whatever the cause: what came out below zero is lacking.
+        return -numbers.kv_cache if numbers.kv_none and (numbers.kv_cache or 0) < 0 else None
     if numbers.tried is not None:
         return numbers.short_of
     if numbers.free is not None and numbers.desired is not None and numbers.free < numbers.desired:

@@ -60,7 +60,8 @@ def _parts_at_failure(numbers: Numbers, weights: float, kv_cache: float) -> Iter
     yield BudgetPart("weights", min(weights, own), numbers.weights_line)
     yield BudgetPart("KV cache", kv_cache, numbers.kv_line)
     unused = min(numbers.unallocated or 0.0, max(0.0, own - weights - kv_cache))
-    yield BudgetPart("rest of this engine", own - min(weights, own) - kv_cache - unused, numbers.tried_line)
+    rest = "rest of this engine" if weights else "this engine"
+    yield BudgetPart(rest, own - min(weights, own) - kv_cache - unused, numbers.tried_line)
     yield BudgetPart("reserved, unused", unused, numbers.tried_line)
     yield BudgetPart("in use by others", foreign(numbers) or 0.0, numbers.tried_line)
 

@@ -79,6 +79,19 @@ def test_out_of_memory_shows_who_holds_the_card() -> None:
     assert "1.25 GiB wanted, 0.33 free" in made.note
 
 
+def test_out_of_memory_while_loading_is_all_this_engine() -> None:
+    made = budget(
+        facts(
+            memory__total_gib=94.97,
+            memory__allocation_gib=2.63,
+            memory__free_at_failure_gib=1.81,
+            memory__own_gib=93.15,
+            boot__phase="weights",
+        )
+    )
+    assert parts(made) == {"this engine": 93.15}
+
+
 def test_a_refusal_at_the_start_shows_the_others() -> None:
     made = budget(facts(memory__total_gib=139.8, memory__free_gib=38.77, memory__desired_gib=128.62))
     assert parts(made) == {"in use by others": 101.03}
