@@ -32,14 +32,8 @@ def safe_core(literal: str) -> bytes:
 
 
 def safe_cores(literals: Iterable[str]) -> tuple[bytes, ...]:
-    """Return the safe cores of the literals, each once, without those that another one already implies."""
-    cores = sorted({core for literal in literals if (core := safe_core(literal))}, key=lambda core: (len(core), core))
-    kept: list[bytes] = []
-    for core in cores:
-        if len(core) > 12 and any(short in core for short in kept if len(short) >= 12):
-            continue
-        kept.append(core)
-    return tuple(sorted(kept))
+    """Return the safe cores of the literals, each once, in a fixed order."""
+    return tuple(sorted({core for literal in literals if (core := safe_core(literal))}))
 
 
 Found = Callable[[bytes], "list[int]"]

@@ -32,7 +32,5 @@ def test_a_safe_core_survives_a_json_envelope(literal: str) -> None:
     assert core.decode() in json.dumps(literal)
 
 
-def test_a_core_that_another_implies_is_left_out() -> None:
-    assert safe_cores(["Engine core initialization failed", "Engine core initialization failed. See"]) == (
-        b"Engine core initialization failed",
-    )
+def test_cores_come_once_and_in_order() -> None:
+    assert safe_cores(['KV "cache size"', "CUDA error", "cache size", "a"]) == (b"CUDA error", b"cache size")
