@@ -86,6 +86,8 @@ class RayEngine:
                 for lines in self._on_ray(todo):
                     todo.pop(lines[0], None)
                     yield lines
+                if todo:
+                    self.notes.append(f"not done by Ray and read here instead: {len(todo)} of the logs")
                 yield from _on_pool(here, todo)
 
     def _on_ray(self, todo: dict[int, Source]) -> Iterator[Numbered]:
@@ -98,7 +100,7 @@ class RayEngine:
             try:
                 yield from self._dataset(part, read)
             except Exception as error:  # the cluster is lost, or Ray has a fault
-                self.notes.append(f"Ray gave up on {len(part)} logs, read here instead: {_first_line(error)}")
+                self.notes.append(f"Ray gave up: {_first_line(error)}")
 
     def _dataset(self, part: dict[int, Source], read: Callable[[list[str]], Any]) -> Iterator[Numbered]:
         import ray
@@ -122,7 +124,7 @@ class RayEngine:
             for number, lines in groupby(rows, key=lambda row: row[0]):
                 if number not in seen:  # a block that was lost and redone may come twice
                     seen.add(number)
-                    yield number, tuple(line for _, line in lines)
+                    yield number, tuple(line for _, line in lines if line)
 
     def expand_url(self, url: str) -> Iterator[Source]:
         """Yield the logs below an address of an object store, by name as in a directory."""
@@ -233,7 +235,9 @@ def _read_files(paths: list[str]) -> Any:
     import ray.data
 
     blocks = -(-len(paths) // FILES_PER_BLOCK)
-    return ray.data.read_binary_files(paths, include_paths=True, num_cpus=_READ_CPUS, override_num_blocks=blocks)
+    return ray.data.read_binary_files(
+        paths, include_paths=True, ignore_missing_paths=True, num_cpus=_READ_CPUS, override_num_blocks=blocks
+    )
 
 
 def _name_files(paths: list[str]) -> Any:
