@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -26,7 +28,8 @@ def test_other_words_stay(launch: tuple[Content, str]) -> None:
     text = launch[1].replace("hf_x", TOKEN)
     shown = redacted(text)
     assert TOKEN not in shown
-    before, after = read_launch(text), read_launch(shown)
+    # To a shell the mask is a redirection; whoever pastes the command fills in the secret.
+    before, after = read_launch(text), read_launch(re.sub(r"<[a-z-]+\d+>", "MASK", shown))
     assert [word.value for word in after.argv] == [word.value for word in before.argv]
     assert {name: variable.value for name, variable in after.env.items() if name != "HF_TOKEN"} == {
         name: variable.value for name, variable in before.env.items() if name != "HF_TOKEN"
