@@ -46,8 +46,8 @@ _BY_PREFIX = {
     "parallel": "tensor pipeline data world_size",
     "scheduler": "max_num_batched_tokens max_num_seqs async",
     "server": "address requests_ok requests_error requests_5xx published_port",
-    "serving": "empty_answers prompt_tokens_per_second tokens_per_second running waiting preemptions kv_cache_usage_percent "
-    "prefix_cache_hit_percent tokens_per_second_peak running_peak waiting_peak preemptions_peak "
+    "serving": "empty_answers prompt_tokens_per_second tokens_per_second running waiting preemptions "
+    "kv_cache_usage_percent prefix_cache_hit_percent tokens_per_second_peak running_peak waiting_peak preemptions_peak "
     "kv_cache_usage_percent_peak",
     "contradiction": "max_model_len kv_cache_dtype quantization",
     "silence": "kind phase since last_text seconds remaining remaining_seconds normal",

@@ -245,7 +245,8 @@ def sources(signature: Signature, scope: Scope) -> Iterator[str]:
 
 def a_way_out(signature: Signature, scope: Scope) -> Iterator[str]:
     """Complain about a failure that leaves the reader alone."""
-    if signature.severity in (Severity.FATAL, Severity.ERROR) and signature.kind in ("cause", "echo") and not signature.remedies:
+    serious = signature.severity in (Severity.FATAL, Severity.ERROR) and signature.kind in ("cause", "echo")
+    if serious and not signature.remedies:
         yield f"a cause of severity {signature.severity.value} needs a remedy"
 
 
