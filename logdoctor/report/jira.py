@@ -38,7 +38,7 @@ _TITLE, _PROSE, _LINE, _COMMAND = 300, 1_500, 500, 4_000
 _EVIDENCE, _CONTEXT, _STEPS, _FINDINGS, _FACTS, _BOOTS = 12, 4, 8, 40, 120, 10
 
 _MARKUP = re.compile(
-    r"[\\*_?~^+{}\[\]|!#@&<>]|(?<!\w)-|-(?!\w)|[:;](?=[()DPp])|\((?=(?:[yni/x!+?-]|on|off|\*[rgby]?|flag|flagoff)\))|://"
+    r"[\\*_?~^+{}\[\]|!#@&<>]|(?<!\w)-|-(?!\w)|[:;](?=[()DPp])|:(?=:)|\((?=(?:[yni/x!+?-]|on|off|\*[rgby]?|flag|flagoff)\))|://"
 )
 _BLOCK = re.compile(r"^(?:h[1-6]|bq|p)(?=\.)", re.IGNORECASE)
 _MACRO = re.compile(r"\{(?=\s*(?:code|noformat)\b)", re.IGNORECASE)
@@ -89,6 +89,7 @@ class _Report:
     def __init__(self, diagnosis: Diagnosis, options: RenderOptions) -> None:
         self._diagnosis = diagnosis
         self._words = Words(options.lang)
+        self._ascii = options.ascii
         self._ellipsis = glyphs(options.ascii).ellipsis
 
     def parts(self) -> Iterator[Part]:
@@ -206,4 +207,5 @@ class _Report:
         return f"h3. {self._words('facts')}\n{quoted_block(text)}" if rows else ""
 
     def _text(self, text: str, limit: int) -> str:
-        return wiki_text(clip(one_line(text), limit, self._ellipsis))
+        wiki = wiki_text(clip(one_line(text), limit, self._ellipsis))
+        return wiki.encode("ascii", "xmlcharrefreplace").decode() if self._ascii else wiki

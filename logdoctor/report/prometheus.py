@@ -32,13 +32,13 @@ def render(diagnosis: Diagnosis, options: RenderOptions) -> str:
     for name, samples in _samples(diagnosis, options).items():
         lines += [f"# HELP {name} {_METRICS[name]}", f"# TYPE {name} gauge"]
         lines += [f"{name}{{{labels}}} {value}" for labels, value in samples.items()]
-    text = "\n".join(lines) + "\n"
-    return to_ascii(text) if options.ascii else text
+    return "\n".join(lines) + "\n"
 
 
 def _samples(diagnosis: Diagnosis, options: RenderOptions) -> Mapping[str, Mapping[str, int]]:
     """Return the value of each set of labels by metric; a set occurs once."""
-    source, boot, summary = source_file(diagnosis), diagnosis.boot, boots_summary(diagnosis)
+    boot, summary = diagnosis.boot, boots_summary(diagnosis)
+    source = to_ascii(source_file(diagnosis)) if options.ascii else source_file(diagnosis)
     findings = boot.findings if boot else ()
     every = {
         "logdoctor_verdict": [(_labels(source, verdict=diagnosis.verdict.value), 1)],

@@ -98,7 +98,7 @@ boots = st.builds(
     lines=st.tuples(lines, lines),
     summary=texts,
     facts=known_facts,
-    findings=st.lists(findings, max_size=4, unique_by=lambda f: f.id).map(tuple),
+    findings=st.lists(findings, max_size=4, unique_by=(lambda f: f.id, lambda f: f.fingerprint)).map(tuple),
     timeline=st.lists(spans, max_size=4).map(tuple),
     budget=st.none() | budgets,
     seconds=st.none() | numbers,

@@ -31,7 +31,8 @@ from tests.report.redaction_corpus import NAMED_PLACES, Secret, plants, secrets
 
 CORPUS = secrets(2)
 TEXT_FIELDS = [
-    "summary", "source", "note", "launch.original", "launch.corrected", "launch.unknown", "boot.summary",
+    "summary", "source", "note", "launch.original", "launch.corrected", "launch.unknown", "launch.ready",
+    "launch.applied", "launch.skipped", "boot.summary",
     "boot.note", "budget.name", "budget.note", "fact.value", "fact.tuple", "fact.process", "title", "cause",
     "verify", "conditional", "rank", "evidence.text", "evidence.process", "evidence.before", "evidence.after",
     "remedy.summary", "remedy.command", "remedy.condition",
@@ -81,7 +82,14 @@ def build(texts: Mapping[str, str]) -> Diagnosis:
         budget=Budget(121.7, 0.85, (BudgetPart(at("budget.name"), 69.5, 4),), at("budget.note")),
         notes=(at("boot.note"),),
     )
-    launch = Launch(at("launch.original"), at("launch.corrected"), (at("launch.unknown"),))
+    launch = Launch(
+        at("launch.original"),
+        at("launch.corrected"),
+        (at("launch.unknown"),),
+        ready_command=at("launch.ready"),
+        applied=(at("launch.applied"),),
+        skipped=(at("launch.skipped"),),
+    )
     return Diagnosis(
         Verdict.FAILED,
         at("summary"),
@@ -123,6 +131,9 @@ def test_every_text_field_of_the_model_is_tried() -> None:
         "original",
         "corrected",
         "unknown",
+        "ready_command",
+        "applied",
+        "skipped",
         "name",
         "note",
         "value",
