@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from logdoctor import __version__, cli_fleet, cli_more, cli_probe
+from logdoctor import __version__, cli_check, cli_fleet, cli_more, cli_probe
 from logdoctor.console import guarded, write_report
 from logdoctor.report.status import EXIT_FAILED
 
@@ -56,6 +56,7 @@ signatures_app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="List, check and test the signature database."
 )
 app.add_typer(signatures_app, name="signatures")
+cli_check.register(app)
 cli_probe.register(app)
 cli_fleet.register(app)
 cli_more.register(app)
@@ -100,6 +101,18 @@ def diagnose_command(
     ignore_broken: IgnoreBroken = False,
     keep_hosts: Annotated[bool, typer.Option(help="Keep host names, addresses and GPU ids in the report.")] = False,
     max_bytes: Annotated[int, typer.Option(help="Read at most this many bytes (after decompression).")] = 20 * 2**30,
+    launch: Annotated[
+        str,
+        typer.Option(
+            "--launch", metavar="FILE", help="What started it (script, compose, manifest, inspect): show it corrected."
+        ),
+    ] = "",
+    container: Annotated[
+        str, typer.Option("--container", metavar="NAME", help="Ask docker or podman for log and launch of a container.")
+    ] = "",
+    nvidia_smi: Annotated[
+        str, typer.Option("--nvidia-smi", metavar="FILE", help="What nvidia-smi prints on the machine.")
+    ] = "",
     lang: Annotated[
         str,
         typer.Option(metavar="en|zh", help="Language of the report.  [default: en; at a terminal that of the locale]"),
@@ -119,7 +132,7 @@ def diagnose_command(
     """Diagnose the log of a vLLM server (the default command)."""
     from logdoctor.commands import Request, diagnose
 
-    if not files and sys.stdin.isatty():
+    if not files and not container and sys.stdin.isatty():
         typer.echo(
             "usage: docker logs NAME 2>&1 | logdoctor\n       logdoctor [OPTIONS] FILE...\n"
             "       logdoctor --help lists options and commands",
@@ -136,6 +149,9 @@ def diagnose_command(
         ignore_broken=ignore_broken,
         keep_hosts=keep_hosts,
         max_bytes=max_bytes,
+        launch=launch,
+        container=container,
+        nvidia_smi=nvidia_smi,
         lang=lang,
     )
     if not follow:

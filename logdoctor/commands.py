@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from logdoctor.console import CommandFailed, render_options, write_report
 from logdoctor.model import Diagnosis, Fact, Severity
+from logdoctor.pipeline import Context
 from logdoctor.report.options import RenderOptions
 from logdoctor.report.status import exit_status
 
@@ -37,11 +38,25 @@ class Request:
     ignore_broken: bool = False
     keep_hosts: bool = False
     max_bytes: int = 20 * 2**30
+    launch: str = ""
+    """Path of a launch file, or empty."""
+    container: str = ""
+    """Name of a container whose log and description docker or podman is asked for, or empty."""
+    nvidia_smi: str = ""
+    """Path of a file with nvidia-smi's output, or empty."""
     lang: str = ""
     """`en`, `zh`, or empty: English, at a terminal what the locale says."""
     plain: bool = True
     """`terminal` becomes plain text: the report goes to a pipe or a file."""
     options: RenderOptions = field(default_factory=RenderOptions)
+
+
+@dataclass(frozen=True, slots=True)
+class GivenLaunch:
+    """A launch as text, with the name of its file."""
+
+    text: str | None = None
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,19 +84,23 @@ def follow(request: Request, following: Following, output: str | Path | None = N
     from logdoctor.api import Diagnoser
     from logdoctor.follow.command import follow_log
 
+    if request.container:
+        raise CommandFailed("to follow a container: docker logs -f NAME 2>&1 | logdoctor --follow")
     options, plain = render_options(to_file=output is not None)
     request = replace(request, plain=plain, options=options)
+    given, launch = _beside(request, sys.stdin.buffer)
 
     def make() -> Diagnoser:
         return Diagnoser(
-            facts={key: fact.value for key, fact in parse_facts(request.facts).items()},
+            facts={key: fact.value for key, fact in given.items()},
+            launch=launch.text,
             signatures=request.signature_dirs,
             ignore_broken=request.ignore_broken,
             keep_hosts=request.keep_hosts,
             source=source_name(request.paths),
         )
 
-    format_, fail_on = _format(request), _severity(request.fail_on)
+    format_, fail_on = format_of(request), severity_of(request.fail_on)
     text, status = follow_log(request.paths, sys.stdin.buffer, following, make, format_, options, fail_on)
     write_report(text, Path(output) if output is not None else None)
     return status
@@ -89,19 +108,46 @@ def follow(request: Request, following: Following, output: str | Path | None = N
 
 def run_diagnosis(request: Request, stdin: BinaryIO) -> Result:
     """Read, diagnose, redact and render. Raises `CommandFailed` with one line for the user."""
-    from logdoctor.pipeline import Context, diagnose_runs, skimmed
+    facts, launch = _beside(request, stdin)
+    if not request.container:
+        return _run(request, stdin, Context(facts, launch.text, launch.name))
+    from logdoctor.checking import container
+
+    if request.paths != ("-",):
+        raise CommandFailed("--container brings its own log: give no file beside it")
+    with container(request.container) as (log, described):
+        launch = launch if launch.text is not None else described
+        return _run(request, log, Context(facts, launch.text, launch.name), source=request.container)
+
+
+def _beside(request: Request, stdin: BinaryIO) -> tuple[Mapping[str, Fact], GivenLaunch]:
+    """Return what is given beside the log: facts, and the launch."""
+    facts = parse_facts(request.facts)
+    if not request.launch and not request.nvidia_smi:
+        return facts, GivenLaunch()
+    from logdoctor.checking import gpu_facts, launch_of
+
+    streams = [*(() if request.container else request.paths), request.launch, request.nvidia_smi]
+    if streams.count("-") > 1:
+        raise CommandFailed("standard input can be only one of the log, --launch and --nvidia-smi")
+    return {**gpu_facts(request.nvidia_smi, stdin), **facts}, launch_of(request.launch, stdin)
+
+
+def _run(request: Request, stdin: BinaryIO, context: Context, source: str = "") -> Result:
+    from logdoctor.launch.errors import LaunchError
+    from logdoctor.pipeline import diagnose_runs, skimmed
     from logdoctor.reading import InputError, open_runs
     from logdoctor.report import render
     from logdoctor.report.redaction import redact
 
-    format_ = _format(request)
-    fail_on = _severity(request.fail_on)
-    context = Context(parse_facts(request.facts))
+    format_ = format_of(request)
+    fail_on = severity_of(request.fail_on)
     database = open_database(request.signature_dirs, request.ignore_broken, lang=request.options.lang)
     try:
         runs = open_runs(request.paths, stdin=stdin, max_bytes=request.max_bytes)
-        diagnosis = diagnose_runs(skimmed(runs, database), database, context, source=source_name(request.paths))
-    except InputError as error:
+        source = source or source_name(request.paths)
+        diagnosis = diagnose_runs(skimmed(runs, database), database, context, source=source)
+    except (InputError, LaunchError) as error:
         raise CommandFailed(str(error)) from error
     diagnosis = replace(diagnosis, notes=(*diagnosis.notes, *runs.notes))
     diagnosis = choose_boot(diagnosis, request.boot)
@@ -110,7 +156,8 @@ def run_diagnosis(request: Request, stdin: BinaryIO) -> Result:
     return Result(text, exit_status(diagnosis, fail_on), (*database.notes, *runs.notes))
 
 
-def _format(request: Request) -> str:
+def format_of(request: Request) -> str:
+    """Return the format of the report: `terminal` becomes plain text where the report leaves the terminal."""
     from logdoctor.report import FORMATS
 
     if request.format not in FORMATS:
@@ -162,7 +209,8 @@ def choose_boot(diagnosis: Diagnosis, wanted: str) -> Diagnosis:
     return replace(diagnosis, leading=position, verdict=boot.verdict, summary=boot.summary)
 
 
-def _severity(text: str) -> Severity:
+def severity_of(text: str) -> Severity:
+    """Return the severity of `--fail-on`."""
     try:
         return Severity(text)
     except ValueError:

@@ -17,6 +17,9 @@ VALUES = {
     "--fail-on": "fail_on",
     "--boot": "boot",
     "--max-bytes": "max_bytes",
+    "--launch": "launch",
+    "--container": "container",
+    "--nvidia-smi": "nvidia_smi",
     "--lang": "lang",
 }
 """Options with one value, by the name of the field of `commands.Request`."""
@@ -61,7 +64,8 @@ def main() -> None:
 
     gc.set_threshold(50_000, 20, 50)
     fields = parse_plain(sys.argv[1:])
-    if fields is None or (fields["paths"] == ("-",) and sys.stdin.isatty()):
+    waits = fields is not None and fields["paths"] == ("-",) and "container" not in fields
+    if fields is None or (waits and sys.stdin.isatty()):
         from logdoctor import cli
 
         cli.main()
