@@ -1,0 +1,1 @@
+"""Inputs, surroundings and texts that mean harm."""
