@@ -13,7 +13,7 @@ from typing import NamedTuple
 from logdoctor.model import Run
 from logdoctor.reading.bars import without_inner_steps
 
-HEAD = 1 << 20
+HEAD = 1 << 19
 """Bytes kept whole at the beginning of the input."""
 AFTER_START = 1 << 19
 """Bytes kept whole after a text that begins a boot."""
@@ -29,8 +29,8 @@ class Window(NamedTuple):
     after: int
 
 
-WINDOWS = (Window(16, 2048, 8192), Window(64, 512, 4096))
-LONG_WINDOWS = (Window(16, 2048, 1 << 18), Window(64, 512, 1 << 14))
+WINDOWS = (Window(16, 1024, 2048), Window(64, 256, 512))
+LONG_WINDOWS = (Window(16, 1024, 1 << 18), Window(64, 512, 1 << 14))
 """For texts after which much belongs to one event: a traceback."""
 _REPEATED = Window(0, 0, 0)
 
