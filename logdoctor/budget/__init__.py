@@ -61,7 +61,8 @@ def _missing(numbers: Numbers, cause: Cause | None) -> float | None:
     """How much was lacking for what failed."""
     if cause is None:
         # Whatever the cause: what came out below zero is lacking.
-        return -numbers.kv_cache if numbers.kv_none and (numbers.kv_cache or 0) < 0 else None
+        below = numbers.kv_none and numbers.kv_cache is not None and numbers.kv_cache < 0
+        return -(numbers.kv_cache or 0.0) if below else None
     if numbers.tried is not None:
         return numbers.short_of
     if numbers.free is not None and numbers.desired is not None and numbers.free < numbers.desired:

@@ -109,7 +109,9 @@ def _merged(own: Sequence[Remedy], general: Sequence[Remedy], *, keep_all: bool)
     """What the version knowledge advises, then argparse's general advice; the same command once, with its words."""
     kept = [remedy for remedy in general if keep_all or remedy.kind == "advice"]
     said = {(remedy.kind, remedy.command) for remedy in kept if remedy.command}
-    return (*(remedy for remedy in own if (remedy.kind, remedy.command) not in said), *kept)
+    mine = [remedy for remedy in own if (remedy.kind, remedy.command) not in said]
+    # What can be typed comes before what can only be considered.
+    return (*(r for r in mine if r.kind != "advice"), *kept, *(r for r in mine if r.kind == "advice"))
 
 
 def _is_about(finding: Finding, name: str) -> bool:

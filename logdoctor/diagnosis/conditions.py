@@ -184,6 +184,10 @@ _KEY_WORDS = {
     "cuda.version": "the CUDA version",
     "torch.version": "the PyTorch version",
     "model.name": "the model",
+    "model.moe": "MoE (experts in the model)",
+    "model.multimodal": "multimodal input",
+    "fp8.linear_backend": "a kernel for FP8 layers",
+    "gpu.count": "the number of GPUs",
     "budget.cause": "what the memory numbers say",
     "model.quantization": "the quantization",
 }
@@ -200,12 +204,14 @@ def in_words(key: str, wanted: Condition) -> str:
         else:
             subject = key
     choices = wanted if isinstance(wanted, tuple) else (wanted,)
-    return f"{subject} {' or '.join(_choice_words(choice) for choice in choices)}"
+    # A setting is set; what a log or a machine states is known.
+    there = "set" if key.startswith(("env.", "args.")) else "known"
+    return f"{subject} {' or '.join(_choice_words(choice, there) for choice in choices)}"
 
 
-def _choice_words(wanted: ConditionValue) -> str:
+def _choice_words(wanted: ConditionValue, there: str) -> str:
     if wanted in ("set", "unset"):
-        return f"is {'not ' if wanted == 'unset' else ''}set"
+        return f"is {'not ' if wanted == 'unset' else ''}{there}"
     if isinstance(wanted, bool):
         return f"is {'on' if wanted else 'off'}"
     text = str(wanted)

@@ -43,16 +43,20 @@ def settle(findings: Iterable[Finding], conflicts: Conflicts = lambda remedy: ()
     """
     settled: list[Finding] = []
     touched: dict[str, str] = {}
+    named: dict[str, str] = {}
     for finding in findings:
         if finding.role is Role.CONSEQUENCE:
             # What to do about a consequence is to mend its cause.
             settled.append(replace(finding, remedies=()))
             continue
         earlier = {} if finding.role is Role.ROOT_CAUSE else touched
-        kept = tuple(r for r in finding.remedies if not _fights(r, earlier, conflicts))
+        spoken = {} if finding.role is Role.ROOT_CAUSE else named
+        kept = tuple(r for r in finding.remedies if not _fights(r, earlier, spoken, conflicts))
         for remedy in kept:
             for name in (*_knobs(remedy), *conflicts(remedy)):
                 touched.setdefault(name, finding.id)
+            for name in (*targets(remedy), *conflicts(remedy)):
+                named.setdefault(name, finding.id)
         settled.append(replace(finding, remedies=kept or tuple(_stands_back(finding, earlier, conflicts))))
     return tuple(settled)
 
@@ -74,7 +78,10 @@ def _knobs(remedy: Remedy) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*names, *(name for knob in _KNOBS if set(knob) & set(names) for name in knob))))
 
 
-def _fights(remedy: Remedy, touched: Mapping[str, str], conflicts: Conflicts) -> bool:
+def _fights(remedy: Remedy, touched: Mapping[str, str], named: Mapping[str, str], conflicts: Conflicts) -> bool:
+    if remedy.kind == "remove":
+        # What is taken away makes room for its successor; only advice about the very same name is at odds with it.
+        return any(name in named for name in (*targets(remedy), *conflicts(remedy)))
     return any(name in touched for name in (*_knobs(remedy), *conflicts(remedy)))
 
 

@@ -71,6 +71,12 @@ PATTERNS: tuple[FactPattern, ...] = (
         r"(?:^|: )error: argument (?P<flag>-[^\s:]{1,120}): invalid choice: '?(?P<value>[^'\s()]{1,200})'? \(",
         {"flag": ("cli.invalid_flag", long_option), "value": ("cli.invalid_value", text)},
     ),
+    # Docker names the image that it has to fetch.
+    FactPattern(
+        "Unable to find image '",
+        r"^Unable to find image '(?P<image>[\w./:@-]{1,200})' locally",
+        {"image": ("image.name", text)},
+    ),
     # ---- how it was started: the image's entry point decides what its arguments may be -----------------------------
     FactPattern(
         "usage: ",

@@ -82,3 +82,15 @@ def test_a_conflict_that_an_entry_states() -> None:
     settled = settle((finding("root", first, role=Role.ROOT_CAUSE), finding("other", other)), conflicts)
     assert commands(settled) == [[first.command], []]
     assert commands(settle((finding("other", other), finding("root", first)), conflicts)) == [[other.command], []]
+
+
+def test_taking_a_dead_setting_away_makes_room_for_its_successor() -> None:
+    gone = flag("VLLM_NVFP4_GEMM_BACKEND", "remove", "dead")
+    root = finding("root", flag("--linear-backend marlin"), role=Role.ROOT_CAUSE)
+    assert commands(settle((root, finding("dead", gone)))) == [["--linear-backend marlin"], ["VLLM_NVFP4_GEMM_BACKEND"]]
+
+
+def test_what_the_root_cause_wants_set_is_not_taken_away() -> None:
+    root = finding("root", flag("VLLM_NVFP4_GEMM_BACKEND=marlin", "env"), role=Role.ROOT_CAUSE)
+    gone = flag("VLLM_NVFP4_GEMM_BACKEND", "remove", "dead")
+    assert commands(settle((root, finding("dead", gone)))) == [["VLLM_NVFP4_GEMM_BACKEND=marlin"], []]
