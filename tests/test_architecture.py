@@ -21,8 +21,8 @@ ORDER = (
     ("pipeline",),
     ("console",),
     ("api",),
-    ("fleet", "commands", "follow", "mcp", "probing", "recipes"),
-    ("_build", "cli", "cli_probe", "cli_fleet", "cli_more", "entry"),
+    ("fleet", "checking", "commands", "follow", "mcp", "probing", "recipes"),
+    ("_build", "cli", "cli_check", "cli_probe", "cli_fleet", "cli_more", "entry"),
     ("man",),
 )
 """Rooms from left to right; a room imports only what stands left of it, or itself."""
