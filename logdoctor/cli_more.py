@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from logdoctor import completion
 from logdoctor.console import CommandFailed, write_report
 
 
@@ -20,7 +21,10 @@ def mcp_command() -> None:
 
 
 def recipe_command(
-    name: Annotated[str, typer.Argument(metavar="NAME|list", help="A recipe; list names them all.")] = "list",
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME|list", help="A recipe; list names them all.", autocompletion=completion.recipes),
+    ] = "list",
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the recipe here, whole or not at all.")
     ] = None,
