@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from logdoctor import __version__, cli_check, cli_fleet, cli_more, cli_probe
+from logdoctor import __version__, cli_check, cli_fleet, cli_more, cli_probe, completion, report
 from logdoctor.console import guarded, write_report
 from logdoctor.report.status import EXIT_FAILED
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from logdoctor.commands import Request
 
 DEFAULT_COMMAND = "diagnose"
-FORMATS = "terminal, markdown, json"
+FORMATS = ", ".join(name for name in report.FORMATS if name != "text")
 
 
 class DefaultGroup(TyperGroup):
@@ -28,9 +28,16 @@ class DefaultGroup(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         own_options = {"--help", "-h", "--version", "--install-completion", "--show-completion"}
-        if not args or (args[0] not in self.commands and args[0] not in own_options):
+        completing = ctx.resilient_parsing and not args
+        if not completing and (not args or (args[0] not in self.commands and args[0] not in own_options)):
             args = [DEFAULT_COMMAND, *args]
         return super().parse_args(ctx, args)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """Offer the commands, and what the default command takes."""
+        command = self.commands[DEFAULT_COMMAND]
+        with command.make_context(DEFAULT_COMMAND, [], parent=ctx, resilient_parsing=True) as own:
+            return [*super().shell_complete(ctx, incomplete), *command.shell_complete(own, incomplete)]
 
     def format_usage(self, ctx: Any, formatter: Any) -> None:
         formatter.write_usage("docker logs NAME 2>&1 |", ctx.command_path)
@@ -90,11 +97,16 @@ def diagnose_command(
     files: Annotated[
         list[str] | None, typer.Argument(metavar="[FILE]...", help="Parts of one log in order; - is standard input.")
     ] = None,
-    format_: Annotated[str, typer.Option("--format", "-f", help=f"One of: {FORMATS}.")] = "terminal",
+    format_: Annotated[
+        str, typer.Option("--format", "-f", help=f"One of: {FORMATS}.", autocompletion=completion.formats)
+    ] = "terminal",
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the report here, whole or not at all.")
     ] = None,
-    fail_on: Annotated[str, typer.Option(help="Lowest severity that makes the exit status 1.")] = "error",
+    fail_on: Annotated[
+        str,
+        typer.Option(help="Lowest severity that makes the exit status 1.", autocompletion=completion.severities),
+    ] = "error",
     boot: Annotated[str, typer.Option(help="last, all, or the number of a boot.")] = "last",
     fact: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="A fact the log does not hold.")] = None,
     signatures: SignatureDirs = None,
@@ -115,7 +127,11 @@ def diagnose_command(
     ] = "",
     lang: Annotated[
         str,
-        typer.Option(metavar="en|zh", help="Language of the report.  [default: en; at a terminal that of the locale]"),
+        typer.Option(
+            metavar="en|zh",
+            help="Language of the report.  [default: en; at a terminal that of the locale]",
+            autocompletion=completion.languages,
+        ),
     ] = "",
     follow: Annotated[
         bool, typer.Option("--follow", help="Wait for what is still written; end with the verdict.")
@@ -173,7 +189,12 @@ def follow_command(request: Request, output: Path | None, until: str, stay: bool
 @app.command()
 def explain(
     words: Annotated[
-        list[str], typer.Argument(metavar="ID", help="An id, the beginning of one, or a pasted log line.")
+        list[str],
+        typer.Argument(
+            metavar="ID",
+            help="An id, the beginning of one, or a pasted log line.",
+            autocompletion=completion.signature_ids,
+        ),
     ],
     format_: Annotated[str, typer.Option("--format", "-f", help="text, markdown or json.")] = "text",
     signatures: SignatureDirs = None,

@@ -7,6 +7,7 @@ mistake) goes to `logdoctor.cli`, which parses the same options; a test holds th
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -63,7 +64,8 @@ def main() -> None:
     import gc
 
     gc.set_threshold(50_000, 20, 50)
-    fields = parse_plain(sys.argv[1:])
+    completing = "_LOGDOCTOR_COMPLETE" in os.environ  # how the shell asks, with no arguments at all
+    fields = None if completing else parse_plain(sys.argv[1:])
     waits = fields is not None and fields["paths"] == ("-",) and "container" not in fields
     if fields is None or (waits and sys.stdin.isatty()):
         from logdoctor import cli

@@ -21,7 +21,7 @@ ORDER = (
     ("pipeline",),
     ("console",),
     ("api",),
-    ("fleet", "checking", "commands", "follow", "mcp", "probing", "recipes"),
+    ("fleet", "checking", "commands", "follow", "mcp", "probing", "recipes", "completion"),
     ("_build", "cli", "cli_check", "cli_probe", "cli_fleet", "cli_more", "entry"),
     ("man",),
 )
