@@ -6,15 +6,16 @@ exits or renders; what comes out is not redacted yet.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from logdoctor import __version__
-from logdoctor.model import Diagnosis, Fact, Run
+from logdoctor.model import Diagnosis, Fact, Record, Run
 
 if TYPE_CHECKING:
     from logdoctor.database import Database
+    from logdoctor.diagnosis.matching import Matcher
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +38,22 @@ def skimmed(runs: Iterable[Run], database: Database) -> Iterator[Run]:
     return Skimmer(lambda: wanted_texts(database)).runs(runs)
 
 
+Records = Iterable[tuple[int, Record]]
+
+
 def diagnose_runs(
-    runs: Iterable[Run], database: Database, context: Context | None = None, *, source: str = ""
+    runs: Iterable[Run],
+    database: Database,
+    context: Context | None = None,
+    *,
+    source: str = "",
+    watch: Callable[[Records], Records] | None = None,
+    matcher: Matcher | None = None,
 ) -> Diagnosis:
-    """Diagnose skimmed runs. Raises `InputError` and, for a launch that cannot be read, `LaunchError`."""
+    """Diagnose skimmed runs. Raises `InputError` and, for a launch that cannot be read, `LaunchError`.
+
+    `watch` sees the records pass by and hands them on; a `matcher` can be kept from one log to the next.
+    """
     from logdoctor.diagnosis import diagnose_records
     from logdoctor.reading import read_lines, read_records
     from logdoctor.reading.thinning import Thinner
@@ -48,7 +61,9 @@ def diagnose_runs(
     context = context or Context()
     given = {**launch_facts(context.launch), **context.facts}
     thinner = Thinner()
-    diagnosis = diagnose_records(read_records(read_lines(thinner.runs(runs))), database, given=given)
+    records: Records = read_records(read_lines(thinner.runs(runs)))
+    records = records if watch is None else watch(records)
+    diagnosis = diagnose_records(records, database, given=given, matcher=matcher)
     diagnosis = replace(diagnosis, notes=(*diagnosis.notes, *thinner.notes))
     if context.launch is not None:
         from logdoctor.diagnosis.launch_check import corrected_launch

@@ -13,8 +13,7 @@ from typing import BinaryIO
 
 from logdoctor import __version__
 from logdoctor.database import load_database
-from logdoctor.diagnosis import diagnose_records
-from logdoctor.diagnosis.wanted import wanted_texts
+from logdoctor.diagnosis.matching import Matcher
 from logdoctor.fleet.places import Place, place_in_log, place_in_path
 from logdoctor.fleet.record import (
     base_record,
@@ -30,9 +29,8 @@ from logdoctor.fleet.record import (
 from logdoctor.fleet.sources import sentence
 from logdoctor.fleet.trace import Trace
 from logdoctor.model import Diagnosis, Fact, Run, Severity
-from logdoctor.reading import InputError, open_runs, read_lines, read_records
-from logdoctor.reading.skim import Skimmer
-from logdoctor.reading.thinning import Thinner
+from logdoctor.pipeline import Context, diagnose_runs, skimmed
+from logdoctor.reading import InputError, open_runs
 from logdoctor.report.escaping import escape_diagnosis
 from logdoctor.report.redaction import redact
 from logdoctor.report.status import exit_status
@@ -73,7 +71,8 @@ class Diagnoser:
         """Load the database. Raises `DatabaseError`."""
         self._options = options
         self._database = load_database(options.signature_dirs, options.ignore_broken)
-        self._given = {fact.key: fact for fact in options.given}
+        self._matcher = Matcher(self._database)
+        self._context = Context({fact.key: fact for fact in options.given})
 
     @property
     def versions(self) -> tuple[str, str]:
@@ -117,12 +116,15 @@ class Diagnoser:
     def _record(self, task: Task, stream: BinaryIO) -> bytes:
         options, trace, start = self._options, Trace(), _Start()
         runs = open_runs(["-"], stdin=stream, max_bytes=options.max_bytes)
-        skimmed = Skimmer(lambda: wanted_texts(self._database)).runs(start.watch(runs))
-        thinner = Thinner()
-        records = trace.watch(read_records(read_lines(thinner.runs(skimmed))))
-        diagnosis = diagnose_records(records, self._database, given=self._given)
+        diagnosis = diagnose_runs(
+            skimmed(start.watch(runs), self._database),
+            self._database,
+            self._context,
+            watch=trace.watch,
+            matcher=self._matcher,
+        )
         notes = tuple(note.removeprefix(_STDIN_NOTE) for note in runs.notes)
-        diagnosis = replace(diagnosis, notes=(*diagnosis.notes, *thinner.notes, *notes))
+        diagnosis = replace(diagnosis, notes=(*diagnosis.notes, *notes))
         shown = escape_diagnosis(redact(_needed(diagnosis, options.together), keep_hosts=options.keep_hosts))
         record = base_record(task.name, task.key, self.versions)
         fill_diagnosis(record, shown, earlier_causes(diagnosis))

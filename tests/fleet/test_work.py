@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from logdoctor.fleet.record import MAX_BYTES, SCHEMA_VERSION, decode, encode
 from logdoctor.fleet.sources import key_of
-from logdoctor.fleet.work import Task, WorkOptions, stream_of
+from logdoctor.fleet.work import Diagnoser, Task, WorkOptions, stream_of
 from logdoctor.model import Fact, Severity
 from tests.fleet import hooks
 from tests.fleet.build import READY, SHARD, diagnoser, made, record_of, unknown
@@ -244,3 +244,14 @@ def test_a_stream_of_pieces_reads_as_the_whole(tmp_path: Path) -> None:
     assert stream.read(2) == b"ab"
     assert stream.read(1 << 20) == (b"c" + b"d" * 3_000_000)[: 1 << 20]
     assert len(stream.read()) == 3_000_002 - (1 << 20)
+
+
+def test_what_a_worker_has_read_before_does_not_matter() -> None:
+    logs = sorted((ROOT / "samples/cpu/0.27.1").glob("*.log"))[:40]
+    tasks = [Task(log.name, key_of(log.name), path=str(log)) for log in logs]
+    fresh = {task.name: Diagnoser(WorkOptions()).record(task) for task in tasks[::4]}
+    one = Diagnoser(WorkOptions())
+    forward = {task.name: one.record(task) for task in tasks}
+    backward = {task.name: one.record(task) for task in reversed(tasks)}
+    assert forward == backward
+    assert {name: forward[name] for name in fresh} == fresh
