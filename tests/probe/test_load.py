@@ -67,10 +67,9 @@ def test_a_prompt_just_under_the_context_length() -> None:
     assert 2900 < facts["probe.context.tokens"].value <= 3000  # type: ignore[operator]
 
 
-@pytest.mark.parametrize("level", [Level.HEALTH, Level.ANSWER])
-def test_a_prompt_that_the_kv_cache_does_not_hold(level: Level) -> None:
+def test_a_prompt_that_the_kv_cache_does_not_hold() -> None:
     with StandIn(Plan(max_model_len=3000, kv_tokens=1000)) as server:
-        facts = probe(ProbeOptions(server.address, level=level, context=True, timeout=0.2))
+        facts = probe(ProbeOptions(server.address, level=Level.HEALTH, context=True, timeout=0.8))
     assert facts["probe.context.timed_out"].value is True
     assert (facts["probe.context.running"].value, facts["probe.context.waiting"].value) == (0, 1)
 

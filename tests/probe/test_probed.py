@@ -43,7 +43,7 @@ def given(**values: object) -> dict[str, Fact]:
 def diagnose(plan: Plan, log: Diagnosis | None = None, *, facts: object = None, **options: object) -> Diagnosis:
     """Probe a stand-in and diagnose it; everything that it states is a known fact and fits the schema."""
     with StandIn(plan) as server:
-        asked = {"timeout": 5, "patience": 0.2, **options}
+        asked = {"timeout": 10, "patience": 0.2, **options}
         probed = probe(ProbeOptions(server.address, **asked))  # type: ignore[arg-type]
     diagnosis = diagnose_probe(probed, database(), log, given=facts)  # type: ignore[arg-type]
     assert [key for key in probed if not is_fact_key(key)] == []
@@ -100,7 +100,7 @@ FAULTS = [
 @pytest.mark.parametrize(("finding", "plan", "verdict"), FAULTS, ids=[f"{row[0]}-{n}" for n, row in enumerate(FAULTS)])
 def test_each_fault_is_an_error_with_its_name_and_a_way_out(finding: str, plan: Plan, verdict: Verdict) -> None:
     level = Level.LOAD if plan.load else Level.ANSWER
-    timeout = 0.4 if plan.hang or plan.drip else 5
+    timeout = 1 if plan.hang or plan.drip else 10
     diagnosis = diagnose(plan, level=level, timeout=timeout)
     root = diagnosis.root_cause
     assert root is not None
