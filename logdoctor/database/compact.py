@@ -9,27 +9,27 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from logdoctor.database.schema import Signature, signature_from_dict
 
-FORMAT = 3
+FORMAT = 4
 
 
 class Row(NamedTuple):
     """An entry that is not looked at yet."""
 
     id: str
-    entry: str
+    entry: str | memoryview
     """The entry as JSON, without its examples."""
-    positive: tuple[tuple[str, ...], ...]
+    positive: Sequence[Sequence[str]]
     """For each text to look for the literals of which a record that matches holds at least one; empty: unknown."""
-    negative: tuple[tuple[str, ...], ...]
+    negative: Sequence[Sequence[str]]
     """The same for the texts that must not be there."""
     asks: str
     """`texts`: by its literals; `always`: an item has no literal; `facts`: it has no texts at all."""
-    needs: tuple[str, ...]
+    needs: Sequence[str]
     """Facts without which an entry on facts alone cannot hold."""
     general: bool
     mark: str
@@ -47,7 +47,8 @@ class Row(NamedTuple):
 
     def signature(self) -> Signature:
         """Make the signature of the row."""
-        return signature_from_dict(json.loads(self.entry))
+        entry = self.entry if isinstance(self.entry, str) else bytes(self.entry)
+        return signature_from_dict(json.loads(entry))
 
 
 def make_row(entry: Mapping[str, Any]) -> Row:
@@ -88,16 +89,23 @@ def _holds_without(wanted: object) -> bool:
 
 
 def dump_rows(rows: Iterable[Row]) -> bytes:
-    """Write rows as bytes."""
-    return _json([FORMAT, [list(row) for row in rows]]).encode()
+    """Write rows as bytes: a line with everything but the entries, then the entries, each found by its place."""
+    index: list[list[object]] = []
+    entries: list[bytes] = []
+    start = 0
+    for row in rows:
+        entry = row.entry.encode() if isinstance(row.entry, str) else bytes(row.entry)
+        index.append([row.id, [start, start + len(entry)], *row[2:]])
+        entries.append(entry)
+        start += len(entry)
+    return _json([FORMAT, index]).encode() + b"\n" + b"".join(entries)
 
 
 def load_rows(data: bytes) -> list[Row]:
-    """Read rows. Raises ValueError when the bytes are something else."""
-    loaded = json.loads(data)
+    """Read rows; the entries stay bytes until somebody asks for them. Raises ValueError when it is something else."""
+    head, _, _ = data.partition(b"\n")
+    loaded = json.loads(head)
     if not isinstance(loaded, list) or len(loaded) != 2 or loaded[0] != FORMAT:
         raise ValueError("not the compact form of a signature database")
-    return [
-        Row(name, entry, tuple(map(tuple, positive)), tuple(map(tuple, negative)), asks, tuple(needs), *rest)
-        for name, entry, positive, negative, asks, needs, *rest in loaded[1]
-    ]
+    entries = memoryview(data)[len(head) + 1 :]
+    return [Row(name, entries[place[0] : place[1]], *rest) for name, place, *rest in loaded[1]]

@@ -142,7 +142,7 @@ class Matcher:
             for item, literals in zip(signature.match.none, row.negative, strict=True):
                 self._add(item, literals)
 
-    def _add(self, item: MatchItem, literals: tuple[str, ...]) -> None:
+    def _add(self, item: MatchItem, literals: Sequence[str]) -> None:
         if item in self._index:
             return
         number = self._index[item] = len(self._items)
