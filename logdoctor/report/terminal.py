@@ -235,7 +235,8 @@ class _Page:
         for position, line in enumerate(lines):
             self._raw((lead if position == 0 else " " * cell_len(lead)) + line)
         if reason:
-            self._wrapped(Text(reason), indent=cell_len(lead) + 2)
+            indent = cell_len(lead) + 2
+            self._wrapped(Text(reason), indent=indent if self._width - indent >= 20 else 4)
 
     def _also(self, groups: Groups) -> None:
         """Write a row for each finding that deserves a look, with its fix where the fix block does not hold it."""
@@ -356,7 +357,7 @@ class _Page:
             last.truncate(columns - len(self._marks.ellipsis), overflow="crop")
             shown[-1] = last.plain.rstrip() + self._marks.ellipsis
         if indent == 4 and lead:
-            self._raw(f"    {lead}")
+            self._wrapped(Text(lead.rstrip()), indent=4)
         for position, line in enumerate(shown or [""]):
             self._raw(f"    {lead}{line}" if position == 0 and indent > 4 else " " * indent + line)
 
