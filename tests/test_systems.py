@@ -486,3 +486,42 @@ def test_remote_node_is_named_in_the_evidence() -> None:
     root = _findings(report)[0]
     assert "ray-actor-died" not in root["id"]
     assert any("22.9" in evidence["text"] for evidence in root["evidence"])
+
+
+def _without(name: str, pattern: str) -> bytes:
+    """A sample without the lines that a pattern finds."""
+    lines = (SAMPLES / f"{name}.log").read_text(encoding="utf-8").splitlines(keepends=True)
+    return "".join(line for line in lines if not re.search(pattern, line)).encode()
+
+
+LOGGER_LINE = r"^(?!.*(?:(?:INFO|WARNING|ERROR) \d\d-\d\d |HTTP/1\.1\"))"
+"""What does not go to standard output: neither a logger's line nor an access line."""
+
+
+def test_where_the_log_does_not_name_the_gpu_a_given_one_decides() -> None:
+    log = _without(s("02-gemm-variable-ignored-crash-gb10-0.24.0"), "flashinfer_autotune_cache")
+    open_ = _findings(json.loads(run(log).text))[0]
+    assert (open_["id"], open_["confidence"]) == ("nvfp4-kernel-fault", "possible")
+    assert "--moe-backend marlin" not in _commands(open_), "the model has no experts"
+    decided = _findings(json.loads(run(log, facts=("gpu.name=GB10",)).text))[0]
+    assert (decided["id"], decided["confidence"]) == ("nvfp4-dense-fault-sm12x", "likely")
+
+
+@pytest.mark.parametrize("lines", [3, 20])
+def test_excerpt_of_consequences_says_that_the_cause_is_above(lines: int) -> None:
+    log = (SAMPLES / f"{s('05-moe-variable-and-crash-gb10-0.17.1')}.log").read_bytes().splitlines(keepends=True)
+    findings = _findings(json.loads(run(b"".join(log[-lines:])).text))
+    assert [f["id"] for f in findings if f["role"] == "root_cause"] == ["cause-above-excerpt"]
+
+
+def test_crash_is_found_without_standard_error() -> None:
+    result = run(_without(s("05-moe-variable-and-crash-gb10-0.17.1"), LOGGER_LINE), facts=("gpu.name=GB10",))
+    assert _findings(json.loads(result.text))[0]["id"] == "nvfp4-experts-fault-sm12x"
+    assert result.status == FINDING
+
+
+def test_readiness_is_found_without_standard_error() -> None:
+    result = run(_without(s("24-healthy-gb10-0.24.0"), LOGGER_LINE))
+    report = json.loads(result.text)
+    assert (report["verdict"], result.status) == ("ready", OK)
+    assert "stderr-missing" in [finding["id"] for finding in _findings(report)]

@@ -18,6 +18,7 @@ Condition = ConditionValue | tuple[ConditionValue, ...]
 
 # Facts that mean "no" when nothing states them, because whoever states them would have printed a line.
 _ABSENT_MEANS_NO = ("boot.", "budget.", "silence.", "env.unknown")
+_NVFP4_BACKENDS = ("nvfp4.linear_backend", "nvfp4.moe_backend")
 _VERSION_KEYS = frozenset(
     {"vllm.version", "torch.version", "cuda.version", "gpu.compute_capability", "flashinfer.version", "nccl.version"}
 )
@@ -78,10 +79,21 @@ def _absent(key: str, wanted: Condition, facts: Facts) -> Truth:
     known_absent = known_absent or (key.startswith("args.") and "args" in facts)
     # `env` is set when a launch file or `docker inspect` told the whole environment.
     known_absent = known_absent or (key.startswith("env.") and "env" in facts)
+    known_absent = known_absent or (key in _NVFP4_BACKENDS and _all_backends_told(facts))
+    choices = wanted if isinstance(wanted, tuple) else (wanted,)
+    # Of a machine `unset` asks for what is known of it, not for what it is.
+    if key.startswith("gpu.") and "unset" in choices:
+        return Truth.TRUE
     if not known_absent:
         return Truth.UNKNOWN
-    choices = wanted if isinstance(wanted, tuple) else (wanted,)
     return Truth.TRUE if "unset" in choices or False in choices else Truth.FALSE
+
+
+def _all_backends_told(facts: Facts) -> bool:
+    """Whether the model is loaded and its NVFP4 back ends were printed: layers of the other kind it has none then."""
+    excerpt = facts.get("boot.excerpt")
+    whole = excerpt is not None and excerpt.value is False
+    return whole and "weights.gib" in facts and any(key in facts for key in _NVFP4_BACKENDS)
 
 
 def _matches(key: str, wanted: ConditionValue, fact: Fact) -> Truth:
@@ -187,6 +199,8 @@ _KEY_WORDS = {
     "model.moe": "MoE (experts in the model)",
     "model.multimodal": "multimodal input",
     "fp8.linear_backend": "a kernel for FP8 layers",
+    "nvfp4.linear_backend": "a kernel for dense NVFP4 layers",
+    "nvfp4.moe_backend": "a back end for NVFP4 experts",
     "gpu.count": "the number of GPUs",
     "budget.cause": "what the memory numbers say",
     "model.quantization": "the quantization",
