@@ -31,6 +31,7 @@ from logdoctor.report.grouping import (
     sureness,
 )
 from logdoctor.report.headline import boot_groups, boot_views, boots_left_out, headline, subject
+from logdoctor.report.launches import change_lines, is_changed, paste_lines
 from logdoctor.report.options import RenderOptions
 from logdoctor.report.parts import Part, fit
 from logdoctor.report.values import origin_text, value_text
@@ -87,7 +88,7 @@ class _Report:
         if not is_undecided(groups):
             yield Part(1, words("fix").lower(), self._fix(fixed_together(groups)))
             yield Part(1, words("check").lower(), self._check(groups.main[:1]))
-        if diagnosis.launch is not None:
+        if diagnosis.launch is not None and is_changed(diagnosis.launch):
             yield Part(3, words("command").lower(), self._launch(diagnosis.launch))
         yield Part(2, words("note").lower(), self._tail(groups))
         for finding in groups.main:
@@ -160,8 +161,11 @@ class _Report:
         return "\n\n".join(f"**{self._words('check')}**: {text}" for text in checks)
 
     def _launch(self, launch: Launch) -> str:
-        command = clip(launch.corrected.strip("\n"), _LAUNCH, self._marks.ellipsis)
-        parts = [f"**{self._words('command').capitalize()}**", fenced(command, "sh")]
+        lines, more = change_lines(launch)
+        lines += [f" {self._words('more', count=more)}"] if more else []
+        command = clip("\n".join(paste_lines(launch)), _LAUNCH, self._marks.ellipsis)
+        change = clip("\n".join(lines), _LAUNCH, self._marks.ellipsis)
+        parts = [f"**{self._words('command').capitalize()}**", fenced(change, "diff"), fenced(command, "sh")]
         if launch.unknown:
             unknown = shorten([one_line(part) for part in launch.unknown], _ROWS_SHOWN, self._words)
             parts.append(self._text(f"{self._words('unknown_parts')}: {unknown}", _PROSE))

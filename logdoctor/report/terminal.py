@@ -35,6 +35,7 @@ from logdoctor.report.grouping import (
     sureness,
 )
 from logdoctor.report.headline import boot_groups, boot_views, boots_left_out, headline, subject
+from logdoctor.report.launches import change_lines, is_changed, paste_lines
 from logdoctor.report.options import RenderOptions
 from logdoctor.report.words import UNKNOWN_FAILURE, Words, glyphs
 
@@ -285,10 +286,16 @@ class _Page:
 
     def _launch(self, diagnosis: Diagnosis) -> None:
         launch = diagnosis.launch
-        if launch is None:
+        if launch is None or not is_changed(launch):
             return
         self._heading(self._words("command"))
-        for line in launch.corrected.strip("\n").split("\n"):
+        lines, more = change_lines(launch)
+        for line in lines:
+            self._raw(f"  {line}", {"+": "green", "-": "red"}.get(line[:1], "dim"))
+        if more:
+            self._raw(f"  {self._words('more', count=more)}", "dim")
+        self._blank()
+        for line in paste_lines(launch):
             self._raw(f"  {line}")
         self._list(f"  {self._words('unknown_parts')}:", [one_line(part) for part in launch.unknown])
 
@@ -361,9 +368,9 @@ class _Page:
         for position, line in enumerate(shown or [""]):
             self._raw(f"    {lead}{line}" if position == 0 and indent > 4 else " " * indent + line)
 
-    def _raw(self, text: str) -> None:
+    def _raw(self, text: str, style: str = "") -> None:
         """Write one line as it is, however long: what one pastes may not be broken."""
-        self._print(Text(text))
+        self._print(Text(text, style))
 
     def _print(self, text: Text) -> None:
         text.rstrip()

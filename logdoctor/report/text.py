@@ -10,7 +10,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
-from logdoctor.model import BootDiagnosis, Diagnosis, Finding, Role, Verdict
+from logdoctor.model import BootDiagnosis, Diagnosis, Finding, Launch, Role, Verdict
 from logdoctor.report.charts import budget_bar, budget_pieces, flow, timeline_pieces
 from logdoctor.report.escaping import clip, defuse_commands, one_line, to_ascii
 from logdoctor.report.grouping import (
@@ -28,6 +28,7 @@ from logdoctor.report.grouping import (
     sureness,
 )
 from logdoctor.report.headline import boot_groups, boot_views, boots_left_out, headline, subject
+from logdoctor.report.launches import change_lines, is_changed, paste_lines
 from logdoctor.report.options import RenderOptions
 from logdoctor.report.words import UNKNOWN_FAILURE, Words, glyphs
 
@@ -60,14 +61,22 @@ class _Lines:
         yield from self._about_input(diagnosis)
         if boot is not None and boot.verdict not in (Verdict.READY, Verdict.STOPPED):
             yield from self._charts(boot)
-        if diagnosis.launch is not None:
-            yield ""
-            yield self._words("command").lower() + ":"
-            yield from (f"  {line}" for line in diagnosis.launch.corrected.strip("\n").split("\n"))
-            unknown = [one_line(part) for part in diagnosis.launch.unknown]
-            yield from self._labelled("unknown_parts", [", ".join(unknown)] if unknown else [])
+        if diagnosis.launch is not None and is_changed(diagnosis.launch):
+            yield from self._launch(diagnosis.launch)
         yield ""
         yield self._words("versions", tool=diagnosis.tool_version, database=diagnosis.database_version)
+
+    def _launch(self, launch: Launch) -> Iterator[str]:
+        lines, more = change_lines(launch)
+        yield ""
+        yield self._words("command").lower() + ":"
+        yield from (f"  {line}".rstrip() for line in lines)
+        if more:
+            yield f"  {self._words('more', count=more)}"
+        yield ""
+        yield from (f"  {line}".rstrip() for line in paste_lines(launch))
+        unknown = [one_line(part) for part in launch.unknown]
+        yield from self._labelled("unknown_parts", [", ".join(unknown)] if unknown else [])
 
     def _head(self, diagnosis: Diagnosis) -> Iterator[str]:
         yield "; ".join(headline(diagnosis, self._words))

@@ -33,8 +33,8 @@ _BREAK = Pattern(
 _FRESH = Pattern(
     r"(?:DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL|FATAL|Traceback|File|During|The|raise|return|from|import|self|def"
     r"|class|with|if|for)\b"
-    r"|[\w.\-]{1,60}(?: = |=(?=[^\s=\"'])|:(?=\s|\Z))|--\w|-\w\b|-[ \t]|[(\[{#$]|\d{4}-\d\d|\d\d[-:/]\d\d|[a-z]+\s+[a-z]"
-    r"|[A-Z][a-z]+\s|\w+\("
+    r"|[\w.\-]{1,60}(?: = |=(?=[^\s=\"'])|:(?=\s|\Z))|--\w|-\w\b|-[ \t]|[(\[{#$]|\d{4}-\d\d|\d\d[-:/]\d\d"
+    r"|[a-z]+\s+[a-z]|[A-Z][a-z]+\s|\w+\("
 )
 
 
