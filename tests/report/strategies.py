@@ -124,7 +124,7 @@ def _lead(boots: list[BootDiagnosis], rest: Diagnosis) -> Diagnosis:
 
 diagnoses = st.builds(
     _lead,
-    st.lists(boots, max_size=3),
+    st.lists(boots, max_size=3, unique_by=lambda boot: boot.index),
     st.builds(
         Diagnosis,
         verdict=st.just(Verdict.UNDETERMINED),

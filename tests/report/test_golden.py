@@ -26,8 +26,27 @@ FORMS = {
     "json": ("json", RenderOptions()),
 }
 
+PROGRAMS = {
+    "html": "html",
+    "sarif": "sarif",
+    "junit.xml": "junit",
+    "gitlab.json": "gitlab",
+    "github.txt": "github",
+    "jira.txt": "jira",
+    "prom": "prometheus",
+    "termination.txt": "termination",
+    "jsonl": "jsonl",
+    "issue.md": "issue",
+}
+"""The other formats, for a few cases: what they say of all cases, the tests of each read back."""
+
 FILES = {
     **{f"{name}.{ending}": (made, *form) for name, made in CASES.items() for ending, form in FORMS.items()},
+    **{
+        f"{name}.{ending}": (CASES[name], form, RenderOptions())
+        for name in ("launched", "unknown", "ready")
+        for ending, form in PROGRAMS.items()
+    },
     "failed.color.txt": (FAILED, "terminal", RenderOptions(width=80, color=True)),
     "failed.ascii.txt": (FAILED, "terminal", RenderOptions(width=80, ascii=True)),
     "restart-loop.all.txt": (CASES["restart-loop"], "terminal", RenderOptions(width=80, all_boots=True)),

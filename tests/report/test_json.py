@@ -62,7 +62,7 @@ def test_a_wrong_document_does_not_fit() -> None:
     assert undocumented({"tool": {"secret": 1}}, schema()) == [".tool.secret"]
 
 
-@settings(deadline=None, max_examples=80, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
 @given(diagnoses)
 def test_any_diagnosis_is_valid_json_of_the_contract(diagnosis: Diagnosis) -> None:
     document = json.loads(render(diagnosis, "json"))

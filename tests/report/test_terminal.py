@@ -97,7 +97,7 @@ def test_commands_are_never_wrapped(width: int) -> None:
     )
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
 @given(diagnosis=diagnoses, width=st.sampled_from([60, 80, 133, 200]))
 def test_only_what_is_pasted_passes_the_edge(diagnosis: Diagnosis, width: int) -> None:
     boots = tuple(

@@ -33,7 +33,7 @@ def test_the_first_line_is_the_verdict() -> None:
     assert render(NO_BOOT, "text").startswith("UNDETERMINED; no vLLM start recognised in this input\n")
 
 
-@settings(deadline=None, max_examples=100, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=50, suppress_health_check=list(HealthCheck))
 @given(diagnoses)
 def test_no_text_of_the_log_looks_like_a_finding(diagnosis: Diagnosis) -> None:
     count = len(diagnosis.boot.findings) if diagnosis.boot else 0
