@@ -1,4 +1,4 @@
-"""Commands beside the main job: `mcp` and `recipe`. Parse, call one function, write what it returns."""
+"""Commands beside the main job: `mcp`, `recipe` and `schema`. Parse, call one function, write what it returns."""
 
 from __future__ import annotations
 
@@ -38,7 +38,15 @@ def recipe_command(
     write_report(text, output)
 
 
+def schema_command() -> None:
+    """Print the JSON Schema of --format json."""
+    from logdoctor.report.schema import schema_text
+
+    write_report(schema_text(), None)
+
+
 def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
     app.command(name="recipe")(recipe_command)
     app.command(name="mcp")(mcp_command)
+    app.command(name="schema")(schema_command)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from logdoctor.console import CommandFailed, render_options, write_report
+from logdoctor.console import CommandFailed, append_step_summary, render_options, write_report
 from logdoctor.model import Diagnosis, Fact, Severity
 from logdoctor.pipeline import Context
 from logdoctor.report.options import RenderOptions
@@ -67,6 +67,8 @@ class Result:
     status: int
     notes: tuple[str, ...] = ()
     """For standard error."""
+    step_summary: str = ""
+    """Markdown for the summary of a step of GitHub Actions; with `--format github` only."""
 
 
 def diagnose(request: Request, output: str | Path | None = None) -> int:
@@ -76,6 +78,8 @@ def diagnose(request: Request, output: str | Path | None = None) -> int:
     for note in result.notes:
         print(f"logdoctor: {note}", file=sys.stderr)
     write_report(result.text, Path(output) if output is not None else None)
+    if result.step_summary:
+        append_step_summary(result.step_summary)
     return result.status
 
 
@@ -152,8 +156,15 @@ def _run(request: Request, stdin: BinaryIO, context: Context, source: str = "") 
     diagnosis = replace(diagnosis, notes=(*diagnosis.notes, *runs.notes))
     diagnosis = choose_boot(diagnosis, request.boot)
     options = replace(request.options, all_boots=request.boot == "all")
-    text = render(redact(diagnosis, keep_hosts=request.keep_hosts), format_, options=options)
-    return Result(text, exit_status(diagnosis, fail_on), (*database.notes, *runs.notes))
+    redacted = redact(diagnosis, keep_hosts=request.keep_hosts)
+    text = render(redacted, format_, options=options)
+    summary = ""
+    if format_ == "github":
+        from logdoctor.report.escaping import escape_diagnosis
+        from logdoctor.report.github import step_summary
+
+        summary = step_summary(escape_diagnosis(redacted), options)
+    return Result(text, exit_status(diagnosis, fail_on), (*database.notes, *runs.notes), summary)
 
 
 def format_of(request: Request) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import sys
@@ -89,7 +90,11 @@ def _replace_file(path: Path, data: bytes) -> None:
         return
     import tempfile
 
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except PermissionError:
+        _write_in_place(path, data)
+        return
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -97,11 +102,36 @@ def _replace_file(path: Path, data: bytes) -> None:
             os.fsync(file.fileno())
         mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
         Path(temporary).chmod(mode)
-        Path(temporary).replace(path)
+        try:
+            Path(temporary).replace(path)
+        except OSError as error:
+            if error.errno not in (errno.EBUSY, errno.EXDEV):
+                raise
+            _write_in_place(path, data)
+            Path(temporary).unlink()
     except BaseException:
         with contextlib.suppress(OSError):
             Path(temporary).unlink()
         raise
+
+
+def _write_in_place(path: Path, data: bytes) -> None:
+    """Write over a file that is there: Kubernetes mounts /dev/termination-log as one, alone in a foreign directory."""
+    if not path.exists():
+        raise PermissionError(errno.EACCES, "Permission denied")
+    path.write_bytes(data)
+
+
+def append_step_summary(text: str) -> None:
+    """Append Markdown to the summary of a step of GitHub Actions, where one runs."""
+    name = os.environ.get("GITHUB_STEP_SUMMARY", "")
+    if not name:
+        return
+    try:
+        with Path(name).open("a", encoding="utf-8") as file:
+            file.write(text if text.endswith("\n") else text + "\n")
+    except OSError as error:
+        raise CommandFailed(f"cannot write GITHUB_STEP_SUMMARY: {error.strerror or error}") from error
 
 
 def _umask() -> int:
