@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
+import typing
 
 import pytest
 
@@ -17,14 +19,13 @@ def test_every_field_exists() -> None:
 
 def test_every_option_is_one_of_the_command_lines() -> None:
     command = next(each for each in cli.app.registered_commands if each.name == cli.DEFAULT_COMMAND)
-    import inspect
-    import typing
-
     hints = typing.get_type_hints(command.callback, include_extras=True)
     names = set()
     for parameter in inspect.signature(command.callback).parameters:  # type: ignore[arg-type]
-        declared = getattr(hints[parameter].__metadata__[0], "param_decls", None) or ()
-        names.update(declared or (f"--{parameter.replace('_', '-')}",))
+        option = hints[parameter].__metadata__[0]
+        # Typer keeps the first spelling of an annotated option where a default would stand.
+        declared = [each for each in (option.default, *(option.param_decls or ())) if isinstance(each, str)]
+        names.update(declared or [f"--{parameter.replace('_', '-')}"])
     assert {*entry.VALUES, *entry.LISTS, *entry.SWITCHES} <= names
 
 
