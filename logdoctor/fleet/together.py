@@ -130,9 +130,12 @@ def _by_time(members: Iterable[Member]) -> list[list[Member]]:
     groups: list[list[Member]] = []
     for member in sorted(members, key=lambda one: (_moment(one.first_seen), one.order)):
         open_groups = [group for group in groups if _fits(member, group)]
-        ranked = [(_shared(member, group), position, group) for position, group in enumerate(open_groups)]
+        ranked = [
+            (_shared(member, group), any(member.world_size == other.world_size for other in group), position)
+            for position, group in enumerate(open_groups)
+        ]
         if ranked:
-            max(ranked, key=lambda one: one[:2])[2].append(member)  # of equals the one that began last
+            open_groups[max(ranked)[2]].append(member)  # of equals the one that began last
         else:
             groups.append([member])
     return groups

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from importlib.resources import files
 from pathlib import Path
 
+import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -66,6 +68,18 @@ def test_every_record_has_every_key() -> None:
     for record in (record_of(READY), record_of(SHARD), record_of(unknown()), record_of(""), error):
         assert set(record) == COLUMNS
         assert record["schema_version"] == SCHEMA_VERSION
+
+
+def test_records_keep_to_the_published_schema() -> None:
+    text = files("logdoctor.fleet").joinpath("record.schema.json").read_text(encoding="utf-8")
+    schema = json.loads(text)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert list(schema["properties"]) == list(made("a.log"))
+    strict = json.loads(text.replace('"type": "object"', '"additionalProperties": false, "type": "object"'))
+    error = json.loads(diagnoser().problem(Task("gone.log", key_of("gone.log")), "does not exist"))
+    samples = [record_of(log.read_bytes(), together=True) for log in sorted(ROOT.glob("samples/*/**/*.log"))[::9]]
+    for record in (record_of(READY), record_of(unknown()), error, *samples):
+        jsonschema.validate(record, strict)
 
 
 def test_earlier_boots_are_counted() -> None:
