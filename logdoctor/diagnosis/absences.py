@@ -79,16 +79,23 @@ def absences(
     fact = facts.get("vllm.version")
     tables = _Tables(parse_version(str(fact.value)) if fact else None, {} if asked is None else asked)
     found = [*findings]
+    told = {finding.id: _told(finding) for finding in findings if finding.id not in general}
     named = chain(_variables(facts, tables), _flags(facts, tables), _values(facts, tables), _parsers(facts, tables))
     for one in islice(named, MAX_NAMES):
-        found = _add(found, one, general)
+        name = one.shown.casefold()
+        if not any(name in text for text in told.values()):
+            finding = _finding(one)
+            told[finding.title] = _told(finding)
+            found = _add(found, finding, one)
     return found
 
 
-def _add(findings: list[Finding], named: _Named, general: Collection[str]) -> list[Finding]:
-    if any(_is_about(finding, named.shown) for finding in findings if finding.id not in general):
-        return findings
-    finding = _finding(named)
+def _told(finding: Finding) -> str:
+    """Return what a finding shows, as one text to look for names in."""
+    return "\n".join((finding.title, *(evidence.text for evidence in finding.evidence))).casefold()
+
+
+def _add(findings: list[Finding], finding: Finding, named: _Named) -> list[Finding]:
     replaced = next((f for f in findings if f.role is Role.ROOT_CAUSE and _on_line(f, named.fact.line)), None)
     if replaced is None or named.severity.rank < Severity.ERROR.rank:
         role = Role.NOTICE if named.severity is Severity.INFO else Role.CONTRIBUTING
@@ -112,11 +119,6 @@ def _merged(own: Sequence[Remedy], general: Sequence[Remedy], *, keep_all: bool)
     mine = [remedy for remedy in own if (remedy.kind, remedy.command) not in said]
     # What can be typed comes before what can only be considered.
     return (*(r for r in mine if r.kind != "advice"), *kept, *(r for r in mine if r.kind == "advice"))
-
-
-def _is_about(finding: Finding, name: str) -> bool:
-    texts = (finding.title, *(evidence.text for evidence in finding.evidence))
-    return any(name.casefold() in text.casefold() for text in texts)
 
 
 def _on_line(finding: Finding, line: int) -> bool:

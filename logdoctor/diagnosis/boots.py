@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from itertools import count
 from typing import Protocol
 
@@ -15,6 +16,9 @@ from logdoctor.model import BootDiagnosis, Fact, Record
 
 FIRST, LAST = 100, 100
 """Boots of a log that are reported."""
+WHOLE = 10
+"""Boots at the beginning and at the end of a log that are told with all their findings."""
+BRIEF_FINDINGS = 20
 SMALL_LINES, SMALL_CHARACTERS = 400, 40_000
 """Size up to which the records of a boot are kept instead of being looked at."""
 
@@ -69,12 +73,23 @@ class Boots:
         """Return the diagnoses in the order of the log, without those of boots that were no vLLM's."""
         self._end()
         last = (boot.diagnosis(self._given) for boot in self._last)
-        return [*self._first, *(diagnosis for diagnosis in last if diagnosis is not None)]
+        boots = [*self._first, *(diagnosis for diagnosis in last if diagnosis is not None)]
+        inner = range(WHOLE, len(boots) - WHOLE)
+        return [_brief(boot) if place in inner else boot for place, boot in enumerate(boots)]
 
     def numbers(self) -> Iterator[int]:
         """Yield the numbers of the reported boots: from 1, with a gap where boots were left out."""
         yield from range(1, len(self._first) + 1)
         yield from count(len(self._first) + self.left_out + 1)
+
+
+def _brief(boot: BootDiagnosis) -> BootDiagnosis:
+    """Return the diagnosis of a boot in the middle of a long loop, with its first findings only."""
+    left = len(boot.findings) - BRIEF_FINDINGS
+    if left <= 0:
+        return boot
+    note = f"{left} further findings of this boot, one of many, are left out."
+    return replace(boot, findings=boot.findings[:BRIEF_FINDINGS], notes=(*boot.notes, note))
 
 
 class _Boot:

@@ -43,7 +43,7 @@ MAX_EVIDENCE = 6
 BATCH_LINES = 1000
 _BARS = frozenset({"% Completed | ", "%|"})
 """Literals of the facts that only progress bars hold."""
-MAX_FINDINGS = 100
+MAX_FINDINGS = 60
 MAX_TEXT = 2000
 """Characters of a line that evidence shows."""
 
@@ -74,6 +74,7 @@ class BootObserver:
         self._failures = FailureLog()
         self._last_records = LastRecords()
         self._vllm = False
+        self._left_out = 0
         self._last: tuple[int, str] = (0, "")
         self._first_line = 0
 
@@ -134,7 +135,7 @@ class BootObserver:
             timeline=self._facts.timeline(),
             budget=budget(facts),
             seconds=milestones.seconds,
-            notes=boot_notes(milestones, self._matcher.too_slow, self._facts.left_out),
+            notes=boot_notes(milestones, self._matcher.too_slow, self._facts.left_out, self._left_out),
         )
 
     def matching(self, given: Mapping[str, Fact]) -> tuple[Match, ...]:
@@ -186,7 +187,7 @@ class BootObserver:
         self, judged: list[Judged], facts: Facts, reached: Verdict, milestones: Milestones
     ) -> tuple[Finding, ...]:
         seen = {event.line: event.text for event in reversed(milestones.failures)}
-        findings = [self._finding(one, facts, seen) for one in judged]
+        findings = [self._finding(one, facts, seen) for one in judged[:MAX_FINDINGS]]
         if names_something(facts):
             from logdoctor.diagnosis.absences import absences
 
@@ -203,6 +204,7 @@ class BootObserver:
             unknown = unknown_failure(failure, self._failures, self._facts.phase, self._last)
             findings = [unknown, *(_demoted(f, unknown.id if echo else "") for f in findings)]
         conflicts = conflicts_of(one.candidate.signature for one in judged)
+        self._left_out = max(len(judged), len(findings)) - min(len(findings), MAX_FINDINGS)
         return settle(findings[:MAX_FINDINGS], conflicts)
 
     def _decide(self, judged: list[Judged], facts: Facts) -> str:

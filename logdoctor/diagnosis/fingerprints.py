@@ -11,7 +11,14 @@ import re
 
 from logdoctor.model import ExceptionInfo
 
+MAX_TEXT = 2000
+"""Characters of a message that count."""
 _FOLDS = (
+    (
+        re.compile(r"\b(?:eyJ|(?:sk|hf|gsk|pplx|xai|xapp|nvapi|glpat|pypi|npm|dapi|gh[pousr]|xox[a-z])[-_])[\w.-]{6,}"),
+        "T",
+    ),
+    (re.compile(r"(?i)((?:key|token|passw(?:or)?d|secret|cookie|authorization)[\"']?\s?[=:]\s?)[^\s,;]+"), r"\1S"),
     (re.compile(r"'[^'\n]*'|\"[^\"\n]*\"|`[^`\n]*`"), "S"),
     (re.compile(r"(?:[a-z][a-z0-9+.-]*://|/|~/|[A-Z]:\\)[^\s,;:)\]}]+"), "P"),
     (re.compile(r"\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w-]{12,}\b"), "T"),
@@ -22,6 +29,7 @@ _FOLDS = (
 
 def fold(text: str) -> str:
     """Replace what varies in a message by letters."""
+    text = text[:MAX_TEXT]
     for pattern, letter in _FOLDS:
         text = pattern.sub(letter, text)
     return text.strip()

@@ -208,6 +208,8 @@ class BootMatcher:
                 self._search(number, item, record, message)
 
     def _search(self, number: int, item: MatchItem, record: Record, message: str) -> None:
+        if len(message) > WIDE and number in self._hits and self._hits[number].count >= KEPT_HITS:
+            return  # wide messages take long, and nothing more is kept of them
         try:
             found = self._matcher.pattern(number).search(message, timeout=PATTERN_TIMEOUT)
         except TimeoutError:

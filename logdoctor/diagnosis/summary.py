@@ -64,7 +64,9 @@ def _grouped(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def boot_notes(milestones: Milestones, too_slow: Iterable[str], facts_left_out: int = 0) -> tuple[str, ...]:
+def boot_notes(
+    milestones: Milestones, too_slow: Iterable[str], facts_left_out: int = 0, findings_left_out: int = 0
+) -> tuple[str, ...]:
     """Return remarks on what the input lacks, on patterns that took too long, and on what was too much."""
     notes = []
     if milestones.excerpt:
@@ -74,6 +76,8 @@ def boot_notes(milestones: Milestones, too_slow: Iterable[str], facts_left_out: 
     slow = list(too_slow)
     if slow:
         notes.append(f"{len(slow)} patterns ran into their time limit and were skipped on some records.")
+    if findings_left_out:
+        notes.append(f"{findings_left_out} further findings of this boot are left out.")
     if facts_left_out:
         notes.append(f"{facts_left_out} further arguments and variables in this log were not looked at.")
     return tuple(notes)
