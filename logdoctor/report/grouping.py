@@ -133,9 +133,17 @@ def fix_steps(findings: Iterable[Finding], words: Words) -> tuple[Step, ...]:
             joint = words("or") if alternative else words("and") if steps else ""
             verb = words.get(f"verb.{remedy.kind}", remedy.kind) if command else ""
             condition = condition_text(remedy.condition, words)
-            steps.append(Step(joint, verb, command, one_line(remedy.summary), condition, remedy))
+            steps.append(Step(joint, verb, command, _summary(remedy, joint), condition, remedy))
             alternative = True
     return tuple(steps)
+
+
+def _summary(remedy: Remedy, joint: str) -> str:
+    """Return what a remedy does; behind the report's own `or` it need not say so again."""
+    summary = one_line(remedy.summary)
+    if joint and summary.startswith("Or "):
+        return summary[3:4].upper() + summary[4:]
+    return summary
 
 
 def step_text(step: Step) -> str:

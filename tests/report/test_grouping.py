@@ -64,6 +64,11 @@ def test_advice_has_no_command_and_an_unheard_of_kind_keeps_its_name() -> None:
     ]
 
 
+def test_or_is_said_once() -> None:
+    made = replace(CUTLASS, remedies=(Remedy("Or so", "flag", "--a"), Remedy("Or raise it", "flag", "--b")))
+    assert [(s.joint, s.summary) for s in fix_steps([made], WORDS)] == [("", "Or so"), ("or", "Raise it")]
+
+
 def test_a_notice_is_no_part_of_the_fix() -> None:
     notice = replace(UNKNOWN_VARIABLE, role=Role.NOTICE)
     assert fixed_together(group(replace(FAILED.boots[0], findings=(CUTLASS, UNKNOWN_VARIABLE)))) == (

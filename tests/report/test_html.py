@@ -13,7 +13,18 @@ import pytest
 from logdoctor.model import Budget, BudgetPart, Diagnosis, Launch, PhaseSpan
 from logdoctor.report import RenderOptions, render
 
-from .cases import CASES, FAILED, FAILED_BOOT, HOSTILE, LAUNCHED, READY, READY_AFTER_LOOP, UNDECIDABLE, diagnosis
+from .cases import (
+    CASES,
+    CUTLASS,
+    FAILED,
+    FAILED_BOOT,
+    HOSTILE,
+    LAUNCHED,
+    READY,
+    READY_AFTER_LOOP,
+    UNDECIDABLE,
+    diagnosis,
+)
 from .wellformed import check_html
 
 
@@ -141,3 +152,11 @@ def test_left_out_boots_are_named() -> None:
     text = page(many, all_boots=True)
     assert text.count("<article") == 20 - 1
     assert "Boots 2-12 of 30 are left out here; the JSON report holds every boot." in text
+
+
+def test_a_line_said_twice_is_shown_once() -> None:
+    made = replace(CUTLASS, evidence=(*CUTLASS.evidence, replace(CUTLASS.evidence[1], line=700)))
+    text = page(diagnosis(replace(FAILED_BOOT, findings=(made,))))
+    assert text.count('<pre class="log">torch.AcceleratorError') == 1
+    assert "again on line 700" in text
+    assert "1 more like this" in text

@@ -54,7 +54,7 @@ def test_hosts_change_lines_that_hold_hosts_only() -> None:
             if redactor.text(line) != line:
                 kinds = set(redactor.counts)
             if kinds & {"host", "ip", "private-ip"}:
-                assert any(mark in line for mark in ("172.17.0.", "172.18.0.", "192.0.2.", "gpu-host")), line
+                assert any(mark in line for mark in ("172.17.0.", "172.18.0.", "192.0.2.", "gpu-host", "spark1")), line
 
 
 def test_neighbouring_lines_change_nothing() -> None:

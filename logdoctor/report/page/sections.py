@@ -9,6 +9,7 @@ from logdoctor.report.escaping import clip, one_line
 from logdoctor.report.grouping import (
     Groups,
     Step,
+    distinct_evidence,
     first_line,
     fix_heading,
     fix_steps,
@@ -16,6 +17,7 @@ from logdoctor.report.grouping import (
     is_undecided,
     label,
     ranks_text,
+    shorten,
     sureness,
 )
 from logdoctor.report.page.tags import Html, folded, joined, listed, tag, to_copy
@@ -86,9 +88,9 @@ class Sections:
         return to_copy(clip(command, _COMMAND), self._words("html.copy"), self._words("html.copied"))
 
     def _evidence(self, finding: Finding) -> Html:
-        words, shown = self._words, finding.evidence[:_EVIDENCE]
-        lines = [self._quoted(item) for item in shown]
-        more = max(finding.count, len(finding.evidence)) - len(shown)
+        words, shown = self._words, distinct_evidence(finding)[:_EVIDENCE]
+        lines = [self._quoted(item, again) for item, again in shown]
+        more = max(finding.count, len(finding.evidence)) - sum(1 + len(again) for _, again in shown)
         if more > 0 and shown:
             lines.append(tag("p", words("more_alike", count=more)))
         if len(finding.ranks) > 1:
@@ -98,8 +100,9 @@ class Sections:
             lines.append(tag("p", words("references"), ": ", joined(names, between=", ")))
         return joined((tag("h3", words("evidence")), *lines)) if lines else Html()
 
-    def _quoted(self, item: Evidence) -> Html:
+    def _quoted(self, item: Evidence, again: Sequence[int]) -> Html:
         words = self._words
+        others = shorten([str(line) for line in again], _STEPS, words)
         where = [words("line", line=item.line) if item.line else "", one_line(item.process)]
         head = tag("p", _clip(", ".join(part for part in where if part)), class_="where")
         said = tag("pre", _long(item.text), class_="log")
@@ -107,7 +110,8 @@ class Sections:
         if item.before or item.after:
             lines = (*item.before[-_CONTEXT:], f"> {item.text}", *item.after[:_CONTEXT])
             around = folded(words("html.around"), tag("pre", "\n".join(map(_long, lines)), class_="log"))
-        return tag("div", head, said, around, class_="evidence")
+        repeated = tag("p", words("again", lines=others), class_="where") if again else ""
+        return tag("div", head, said, around, repeated, class_="evidence")
 
     def launch(self, launch: Launch) -> Html:
         """Return the corrected launch: what changes as a diff, what to paste, and what was left alone."""
