@@ -86,6 +86,10 @@ def fleet_command(
         result = run_fleet(request, sys.stdin.buffer, _write_record)
     except (FleetError, DatabaseError) as error:
         raise CommandFailed(str(error)) from error
+    except BrokenPipeError:
+        # The reader of the records has gone (`| head`). Keep Python from complaining when it flushes at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(EXIT_FAILED) from None
     for note in result.notes:
         typer.echo(f"logdoctor: {note}", err=True)
     if output:

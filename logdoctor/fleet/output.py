@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from logdoctor.fleet.errors import FleetError
 from logdoctor.fleet.record import MAX_BYTES, decode
 
 Write = Callable[[bytes], object]
@@ -43,15 +45,19 @@ class OutputFile:
         return _mark(key) in self.done
 
     def write(self, line: bytes) -> None:
-        """Write a line so that it is there even when the next log brings everything down."""
-        self._file.write(line)
-        self._file.flush()
+        """Write a line so that it is there even when the next log brings everything down. Raises `FleetError`."""
+        try:
+            self._file.write(line)
+            self._file.flush()
+        except OSError as error:
+            raise FleetError(f"cannot write {self.path}: {error.strerror or error}") from error
 
     def __enter__(self) -> OutputFile:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._file.close()
+        with contextlib.suppress(OSError):  # what could not be written is said already
+            self._file.close()
 
 
 def read_records(path: Path) -> Iterator[dict[str, Any]]:

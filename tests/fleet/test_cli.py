@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -126,6 +127,7 @@ def test_together_names_node_and_rank(run) -> None:  # type: ignore[no-untyped-d
         (["logs", "-o", "none/out.jsonl"], "cannot write"),
         (["logs", "--fact", "x"], "KEY=VALUE"),
         (["logs/n/empty"], "no logs"),
+        (["logs", "-o", "/dev/full"], "cannot write /dev/full: No space left"),
     ],
 )
 def test_mistakes_are_one_line_and_status_two(run, words: list[str], said: str) -> None:  # type: ignore[no-untyped-def]
@@ -135,3 +137,14 @@ def test_mistakes_are_one_line_and_status_two(run, words: list[str], said: str) 
     assert said in ran.err
     assert ran.out == ""
     assert "Traceback" not in ran.err
+
+
+def test_a_reader_that_goes_ends_it_quietly(tmp_path: Path) -> None:
+    write(tmp_path, {f"{n}.log": SHARD for n in range(200)})
+    command = [sys.executable, "-m", "logdoctor.cli", "fleet", str(tmp_path), "-j", "1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(60) == 2
