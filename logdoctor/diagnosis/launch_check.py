@@ -37,8 +37,8 @@ from logdoctor.launch import (
 )
 from logdoctor.launch.command import Word
 from logdoctor.launch.derived import launch_facts
-from logdoctor.launch.facts import refused_values
 from logdoctor.launch.rewriting import Rewritten
+from logdoctor.launch.stated import refused_values
 from logdoctor.model import (
     BootDiagnosis,
     Confidence,
@@ -55,8 +55,7 @@ from logdoctor.model import (
     Verdict,
 )
 
-_APPLIED_FROM = Severity.WARNING
-"""Findings below this only have their removals applied."""
+_UNKNOWN_NAMES = frozenset({"unknown-variable", "unknown-flag", "unknown-value", "unknown-parser"})
 
 
 def launch_diagnosis_facts(launch: LaunchCommand, given: Mapping[str, Fact]) -> dict[str, Fact]:
@@ -70,8 +69,10 @@ def launch_diagnosis_facts(launch: LaunchCommand, given: Mapping[str, Fact]) -> 
     return known
 
 
-def diagnose_launch(text: str, database: Database, given: Mapping[str, Fact] | None = None) -> Diagnosis:
-    """Diagnose a launch text; raises `LaunchError` when it is none."""
+def diagnose_launch(
+    text: str, database: Database, given: Mapping[str, Fact] | None = None, *, source: str = ""
+) -> Diagnosis:
+    """Diagnose a launch text; `source` is its file's name. Raises `LaunchError` when it is none."""
     launch = read_launch(text)
     known = launch_diagnosis_facts(launch, given or {})
     findings = _findings(launch, known, database)
@@ -88,7 +89,7 @@ def diagnose_launch(text: str, database: Database, given: Mapping[str, Fact] | N
         notes=tuple(_notes(launch, known)),
     )
     diagnosis = Diagnosis(boot.verdict, boot.summary, (boot,))
-    return replace(diagnosis, launch=corrected_launch(diagnosis, text))
+    return replace(diagnosis, launch=corrected_launch(diagnosis, text, source=source))
 
 
 # -- findings ---------------------------------------------------------------------------------------------------------
@@ -264,13 +265,24 @@ def _remedies(findings: Iterable[Finding]) -> list[Remedy]:
         roots += finding.role is Role.ROOT_CAUSE
         if finding.role is Role.CONSEQUENCE or (finding.role is Role.ROOT_CAUSE and roots > 1):
             continue
-        serious = finding.severity.rank >= _APPLIED_FROM.rank and finding.role is not Role.NOTICE
-        remedies.extend(
-            replace(remedy, finding=remedy.finding or finding.id)
-            for remedy in finding.remedies
-            if serious or remedy.kind == "remove"
-        )
+        chosen = (replace(remedy, finding=remedy.finding or finding.id) for remedy in _applicable(finding))
+        remedies.extend(chosen)
     return remedies
+
+
+def _applicable(finding: Finding) -> Iterator[Remedy]:
+    """Yield the remedies of a finding that go with its weight: all of an error's, of a warning's only the first.
+
+    What only deserves a look is left alone, but for names that the release does not know.
+    """
+    for position, remedy in enumerate(finding.remedies):
+        if finding.severity.rank > Severity.WARNING.rank:
+            yield remedy
+        elif finding.severity is Severity.WARNING and finding.role is not Role.NOTICE:
+            if position == 0 or remedy.kind == "remove":
+                yield remedy
+        elif remedy.kind == "remove" and finding.id in _UNKNOWN_NAMES:
+            yield remedy
 
 
 def _as_launch(rewritten: Rewritten) -> Launch:

@@ -25,7 +25,7 @@ from logdoctor.model import Facts, Remedy
 APPLIED_KINDS = ("flag", "env", "remove", "image")
 
 _TO_FILL_IN = re.compile(
-    r"<[^<>]*>|\.\.\.|…|\{[A-Za-z_.|]+\}|CLASS_OF|/models/template\.jinja|/certs/ca\.pem"
+    r"<[^<>]*>|\.\.\.|…|\{[A-Za-z_.|]+\}|CLASS_OF|ORIGINAL_MODEL|/models/\S+\.(?:jinja|py)|/certs/ca\.pem"
     r"|(?:=|//|[ /])(?:KEY|TOKEN|MIRROR|NAME|MODEL|PATH|FILE|DIR|HOST|PORT|N)\b"
 )
 """What stands in a command for something that only the reader knows."""
@@ -161,6 +161,8 @@ def _refusal(remedy: Remedy) -> str:
     named = assignment(remedy.command)
     if remedy.kind == "env" and named is not None and named[0] in _MORE_WORDS:
         return "it makes the log say more and mends nothing"
+    if remedy.kind == "env" and named is not None and named[0] == "HF_ENDPOINT":
+        return "another host would serve the model: decide by hand"
     return ""
 
 

@@ -223,12 +223,14 @@ def test_whose_remedies_are_applied() -> None:
         finding("root", Role.ROOT_CAUSE, Severity.FATAL, ("flag", "--max-model-len 8192")),
         finding("rival", Role.ROOT_CAUSE, Severity.FATAL, ("flag", "--enforce-eager")),
         finding("warning", Role.CONTRIBUTING, Severity.WARNING, ("flag", "--moe-backend marlin")),
+        finding("second", Role.CONTRIBUTING, Severity.WARNING, ("config", "x"), ("flag", "--kv-cache-dtype fp8")),
         finding("info", Role.NOTICE, Severity.INFO, ("flag", "--seed 3"), ("remove", "--block-size")),
+        finding("unknown-variable", Role.NOTICE, Severity.INFO, ("remove", "VLLM_X")),
         finding("after", Role.CONSEQUENCE, Severity.FATAL, ("remove", "--dtype")),
     )
-    launch = corrected_launch(diagnosis, "vllm serve m --block-size 16 --dtype half")
+    launch = corrected_launch(diagnosis, "VLLM_X=1 vllm serve m --block-size 16 --dtype half")
     assert launch is not None
-    assert launch.corrected == "vllm serve m --dtype half --max-model-len 8192 --moe-backend marlin"
+    assert launch.corrected == "vllm serve m --block-size 16 --dtype half --max-model-len 8192 --moe-backend marlin"
 
 
 def test_without_a_launch_the_command_of_the_log_is_rebuilt() -> None:

@@ -10,7 +10,7 @@ from logdoctor.database.fact_keys import is_fact_key
 from logdoctor.facts.derived import derived_facts
 from logdoctor.knowledge.releases import parse_version
 from logdoctor.launch import check_facts, facts, launch_facts, read_launch
-from logdoctor.launch.facts import refused_values
+from logdoctor.launch.stated import refused_values
 from logdoctor.model import Fact
 
 OFFICIAL = "vllm/vllm-openai:v0.17.1"

@@ -35,6 +35,13 @@ def corrected(text: str, *remedies: tuple[str, str], version: str = "0.24.0") ->
         ("flag", "--max-model-len <length>", "", "a value is to be filled in"),
         ("flag", "--reasoning-parser-plugin FILE", "", "a value is to be filled in"),
         ("flag", "--max-model-len", "", "its value is to be filled in"),
+        (
+            "env",
+            "HF_ENDPOINT=https://x.example",
+            "",
+            "another host would serve the model: decide by hand",
+        ),
+        ("flag", "--reasoning-parser-plugin /models/x.py", "", "a value is to be filled in"),
         ("env", "CUDA_LAUNCH_BLOCKING=1", "", "it makes the log say more and mends nothing"),
         ("image", "RUN pip install -U transformers", "", "it belongs into the build of the image"),
         ("image", "acme/vllm:v1.0", "", f"the launch uses another image, {OFFICIAL}"),
