@@ -1,7 +1,7 @@
 """A draft of a bug report to vLLM's developers: what they ask for, as far as the log tells, redacted.
 
-It states what was observed and claims nothing about vLLM's code. Where the database knows the failure it says so, so
-that nobody reports what has an answer.
+It is in English, whatever the language of the other forms. It states what was observed and claims nothing about
+vLLM's code. Where the database knows the failure it says so, so that nobody reports what has an answer.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _PROCESSES, _CONTEXT, _ROWS, _FINDINGS = 16, 12, 80, 40
 
 def render(diagnosis: Diagnosis, options: RenderOptions) -> str:
     """Return the draft as Markdown: the title to give it first, then the text."""
-    words = Words(options.lang)
+    words = Words()
     parts = (replace(part, text=_encoded(part.text, options)) for part in _Draft(diagnosis, options).parts())
     return fit(parts, MAX_CHARACTERS - 1, words) + "\n"
 
@@ -45,7 +45,7 @@ class _Draft:
 
     def __init__(self, diagnosis: Diagnosis, options: RenderOptions) -> None:
         self._diagnosis = diagnosis
-        self._words = Words(options.lang)
+        self._words = Words()
         self._ellipsis = glyphs(options.ascii).ellipsis
 
     def parts(self) -> Iterator[Part]:
