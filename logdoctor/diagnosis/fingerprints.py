@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from functools import lru_cache
 
 from logdoctor.model import ExceptionInfo
 
@@ -27,6 +28,7 @@ _FOLDS = (
 )
 
 
+@lru_cache(maxsize=4096)
 def fold(text: str) -> str:
     """Replace what varies in a message by letters."""
     text = text[:MAX_TEXT]

@@ -102,6 +102,9 @@ class Matcher:
         self._by_literal: dict[str, list[int]] = {}
         self._always: list[int] = []
         self._made: dict[int, Signature] = {}
+        self._rows_by_item: dict[int, list[int]] = {}
+        self._on_nothing: list[int] = []
+        """Signatures that ask only for what must not be there."""
         for number, row in enumerate(database.rows):
             for literal in row.literals:
                 self._rows_by_literal.setdefault(literal, []).append(number)
@@ -139,6 +142,9 @@ class Matcher:
             row = self._database.rows[number]
             for item, literals in zip(signature.match.positive, row.positive, strict=True):
                 self._add(item, literals)
+                self._rows_by_item.setdefault(self._index[item], []).append(number)
+            if not signature.match.positive:
+                self._on_nothing.append(number)
             for item, literals in zip(signature.match.none, row.negative, strict=True):
                 self._add(item, literals)
 
@@ -175,9 +181,10 @@ class Matcher:
         """Return the position of an item among the distinct items."""
         return self._index[item]
 
-    def made(self) -> list[Signature]:
-        """Return the signatures with texts that may have matched, in the order of the database."""
-        return [self._made[number] for number in sorted(self._made)]
+    def touched(self, items: Iterable[int]) -> list[Signature]:
+        """Return the signatures that ask for one of the items, in the order of the database."""
+        rows = {row for item in items for row in self._rows_by_item.get(item, ())}
+        return [self._made[number] for number in sorted(rows.union(self._on_nothing))]
 
     def on_facts(self, known: Container[str]) -> list[Signature]:
         """Return the signatures without texts whose facts are known."""
@@ -226,7 +233,7 @@ class BootMatcher:
 
     def matches(self, known: Container[str]) -> list[Match]:
         """Return every signature whose texts are satisfied, and those on facts alone whose facts are `known`."""
-        found = (self._match(signature) for signature in self._matcher.made())
+        found = (self._match(signature) for signature in self._matcher.touched(self._hits))
         on_facts = (Match(signature, (), 1, (), {}) for signature in self._matcher.on_facts(known))
         return [*(match for match in found if match is not None), *on_facts]
 
