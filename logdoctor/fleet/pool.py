@@ -121,10 +121,15 @@ class Pool:
                 yield self._receive(busy[connection])  # type: ignore[index]  # what is waited for are connections
 
     def _has_room(self) -> bool:
-        return len(self._workers) < self._jobs or self._free() is not None
+        return self._free() is not None or len(self._workers) < self._jobs
 
     def _free(self) -> _Worker | None:
-        return next((worker for worker in self._workers if worker.task is None), None)
+        """Return a worker without a log; one that died without one is nobody's loss."""
+        for worker in [worker for worker in self._workers if worker.task is None]:
+            if worker.process.is_alive():
+                return worker
+            self._remove(worker)
+        return None
 
     def _start(self) -> _Worker:
         ours, theirs = multiprocessing.Pipe()

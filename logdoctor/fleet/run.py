@@ -74,9 +74,7 @@ def run_fleet(request: FleetRequest, stdin: BinaryIO, write: Callable[[bytes], o
     with contextlib.ExitStack() as stack:
         file = stack.enter_context(_open_output(request)) if request.output else None
         if file is not None and file.done:
-            notes.append(f"{len(file.done)} logs have a record in {file.path} already")
-            for record in read_records(file.path):
-                tally.add_stored(record)
+            notes += _add_stored(file, tally, request.work.together)
         stop = stack.enter_context(Stop())
         notes += _diagnose(request, paths, file, tally, stop, file.write if file else write, diagnoser.versions)
     if not tally.logs:
@@ -87,6 +85,17 @@ def run_fleet(request: FleetRequest, stdin: BinaryIO, write: Callable[[bytes], o
     summary = tally.summary(diagnoser.ids)
     text = reports.render(summary, request.format, request.options)
     return FleetResult(text, EXIT_FAILED if stop.wanted else summary.status, tuple(notes))
+
+
+def _add_stored(file: OutputFile, tally: Tally, together: bool) -> Iterator[str]:
+    """Count what the output holds already, and say what it lacks."""
+    yield f"{len(file.done)} logs have a record in {file.path} already"
+    apart = 0
+    for record in read_records(file.path):
+        tally.add_stored(record)
+        apart += record["starts"] is None and bool(record.get("boots"))
+    if together and apart:
+        yield f"{apart} of them were diagnosed without --together and cannot be aligned"
 
 
 def _diagnose(

@@ -88,6 +88,13 @@ def test_resume_does_only_what_is_left(run) -> None:  # type: ignore[no-untyped-
     assert again.status == ran.status == 1
 
 
+def test_records_without_what_together_needs_are_named(run) -> None:  # type: ignore[no-untyped-def]
+    run("up", "-o", "out.jsonl")
+    ran = run("up", "logs/b.log", "-o", "out.jsonl", "--resume", "--together")
+    assert "1 of them were diagnosed without --together" in ran.err
+    assert "STARTS OF THE DEPLOYMENT (1)" in ran.out
+
+
 def test_a_baseline_says_what_is_new(run) -> None:  # type: ignore[no-untyped-def]
     run("logs/b.log", "-o", "earlier.jsonl")
     ran = run("logs", "-o", "out.jsonl", "--baseline", "earlier.jsonl")

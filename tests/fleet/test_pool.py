@@ -92,6 +92,17 @@ def test_a_worker_may_die_over_every_single_log_of_an_archive() -> None:
     assert all(record["error"] for record in found.values())
 
 
+def test_a_worker_that_dies_without_a_log_costs_none(tmp_path: Path) -> None:
+    write(tmp_path, {"a.log": READY, "b.log": READY})
+    first, second = find_sources([str(tmp_path)])
+    with Pool(WorkOptions(), 1, VERSIONS) as pool:
+        list(pool.run([first]))
+        pool._workers[0].process.kill()
+        pool._workers[0].process.join()
+        ((_, (line,)),) = pool.run([second])
+    assert json.loads(line)["verdict"] == "ready"
+
+
 def test_what_is_known_to_be_unreadable_needs_no_worker() -> None:
     with Pool(WorkOptions(), 2, VERSIONS) as pool:
         lines = list(pool.run(iter([Source("x", problem="does not exist")])))
