@@ -231,6 +231,7 @@ def severity_of(text: str) -> Severity:
 def explain_signature(query: str, format_: str, signature_dirs: tuple[Path, ...], ignore_broken: bool) -> str:
     """Return the page of the signature that is meant by an id, its beginning, or a pasted log line."""
     from logdoctor.database.explain import explain, find, to_dict, to_markdown, to_text
+    from logdoctor.diagnosis.own_findings import OWN_FINDINGS
 
     database = open_database(signature_dirs, ignore_broken, examples=True)
 
@@ -241,7 +242,8 @@ def explain_signature(query: str, format_: str, signature_dirs: tuple[Path, ...]
         found = matching_ids(text, Matcher(database), {})
         return [signature.id for signature in database.signatures if signature.match and signature.id in found]
 
-    found = find(database, query, match_line)
+    own = [signature for signature in OWN_FINDINGS if signature.id == query.strip()]
+    found = own or find(database, query, match_line)
     if not found:
         raise CommandFailed(f"no signature is called or matches {query[:80]!r}; see: logdoctor signatures list")
     pages = [explain(signature) for signature in found]

@@ -1,0 +1,88 @@
+"""The findings that no file under `signatures/` holds, described as signatures are, so that `explain` can tell of them.
+
+They come from the version tables (`absences`) and from what is left when nothing matches (`unknown`).
+"""
+
+from __future__ import annotations
+
+from logdoctor.database.schema import RemedySpec, Signature
+from logdoctor.model import Basis, Confidence, Phase, Severity
+
+_TABLES = "logdoctor/knowledge/data/versions.json"
+_WRONG = (
+    "The log is of a build between releases or of a fork that has the name, or the version in the log is not the one "
+    "that read the setting."
+)
+
+
+def _missing(name: str, title: str, severity: Severity, cause: str, remedies: tuple[RemedySpec, ...]) -> Signature:
+    return Signature(
+        id=name,
+        title=title,
+        severity=severity,
+        phase=Phase.COMMAND_LINE,
+        cause=cause,
+        confidence=Confidence.CERTAIN,
+        basis=Basis.SOURCE,
+        remedies=remedies,
+        verify="The next start neither refuses nor warns of the name.",
+        wrong_when=_WRONG,
+        references=(_TABLES, "https://docs.vllm.ai/en/latest/configuration/"),
+    )
+
+
+_USE = RemedySpec("Use the successor or the nearest valid name that the report names")
+_DROP = RemedySpec("Remove it")
+_OTHER = RemedySpec("Or use a vLLM version that has it, where the report names one")
+
+OWN_FINDINGS: tuple[Signature, ...] = (
+    _missing(
+        "unknown-variable",
+        "An environment variable that this version of vLLM does not know",
+        Severity.WARNING,
+        "The variable has no effect. Each release reads its own set of VLLM_ variables; from 0.17.0 on the start warns "
+        "of others, before that it ignored them silently. The report says which release dropped or will bring it.",
+        (_USE, _DROP, _OTHER),
+    ),
+    _missing(
+        "unknown-flag",
+        "A command-line flag that this version of vLLM does not have",
+        Severity.FATAL,
+        "argparse refuses what it does not know, and nothing starts. The report says which release dropped or will bring "
+        "the flag.",
+        (_USE, _DROP, _OTHER),
+    ),
+    _missing(
+        "unknown-value",
+        "A value that this version of vLLM does not take for a flag",
+        Severity.FATAL,
+        "The flag has a fixed list of values, which changes from release to release. The report says which release "
+        "dropped or will bring the value.",
+        (_USE, _DROP, _OTHER),
+    ),
+    _missing(
+        "unknown-parser",
+        "A reasoning or tool parser that this version of vLLM does not have",
+        Severity.ERROR,
+        "Parsers are registered by name in each release; another name needs a plug-in file that registers it. The report "
+        "says which release dropped or will bring the parser.",
+        (_USE, RemedySpec("Or give the plug-in file that registers it"), _OTHER),
+    ),
+    Signature(
+        id="unknown-failure",
+        title="The server failed, and the database does not know how",
+        severity=Severity.FATAL,
+        phase=Phase.LAUNCH,
+        cause="No signature explains the failure. The report names the exception that began it, in the process that failed "
+        "first, the phase, the last healthy line and a fingerprint that is the same for the same failure elsewhere.",
+        confidence=Confidence.POSSIBLE,
+        basis=Basis.SOURCE,
+        remedies=(
+            RemedySpec("Draft a signature for it", "host", "logdoctor signatures new LOG"),
+            RemedySpec("Draft a bug report for vLLM", "host", "logdoctor --format issue LOG"),
+        ),
+        verify="The next start gets past the phase.",
+        wrong_when="The log is an excerpt and the first error stands above it, or on the stream that was not taken.",
+        references=("https://github.com/vllm-project/vllm/issues",),
+    ),
+)
