@@ -48,8 +48,8 @@ OWN_FINDINGS: tuple[Signature, ...] = (
         "unknown-flag",
         "A command-line flag that this version of vLLM does not have",
         Severity.FATAL,
-        "argparse refuses what it does not know, and nothing starts. The report says which release dropped or will bring "
-        "the flag.",
+        "argparse refuses what it does not know, and nothing starts. The report says which release dropped or will "
+        "bring the flag.",
         (_USE, _DROP, _OTHER),
     ),
     _missing(
@@ -64,8 +64,8 @@ OWN_FINDINGS: tuple[Signature, ...] = (
         "unknown-parser",
         "A reasoning or tool parser that this version of vLLM does not have",
         Severity.ERROR,
-        "Parsers are registered by name in each release; another name needs a plug-in file that registers it. The report "
-        "says which release dropped or will bring the parser.",
+        "Parsers are registered by name in each release; another name needs a plug-in file that registers it. The "
+        "report says which release dropped or will bring the parser.",
         (_USE, RemedySpec("Or give the plug-in file that registers it"), _OTHER),
     ),
     Signature(
@@ -73,8 +73,9 @@ OWN_FINDINGS: tuple[Signature, ...] = (
         title="The server failed, and the database does not know how",
         severity=Severity.FATAL,
         phase=Phase.LAUNCH,
-        cause="No signature explains the failure. The report names the exception that began it, in the process that failed "
-        "first, the phase, the last healthy line and a fingerprint that is the same for the same failure elsewhere.",
+        cause="No signature explains the failure. The report names the exception that began it, in the process that "
+        "failed first, the phase, the last healthy line and a fingerprint that is the same for the same failure "
+        "elsewhere.",
         confidence=Confidence.POSSIBLE,
         basis=Basis.SOURCE,
         remedies=(
