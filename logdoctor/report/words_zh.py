@@ -47,7 +47,7 @@ CHINESE: Mapping[str, str] = {
     "unknown_failure": "未知故障",
     "not_in_database": "数据库中没有",
     "report_unknown": "如需上报，请附上下面命令打印的（已脱敏的）文本：",
-    "report_unknown_command": "logdoctor --format markdown LOG",
+    "report_unknown_command": "logdoctor --format issue LOG",
     "decide": "如何判定",
     "found": "发现",
     "fix": "修复",
