@@ -83,5 +83,9 @@ def launch_facts(launch: str | None) -> Mapping[str, Fact]:
 
 
 def stamped(diagnosis: Diagnosis, database: Database, source: str) -> Diagnosis:
-    """Return the diagnosis with the name of its input and the versions that made it."""
+    """Return the diagnosis with the name of its input and the versions that made it, in the database's language."""
+    if database.lang != "en":
+        from logdoctor.report.phrases import in_language
+
+        diagnosis = in_language(diagnosis, database.lang)
     return replace(diagnosis, source=source, tool_version=__version__, database_version=database.version)
