@@ -38,6 +38,7 @@ from logdoctor.report.headline import boot_groups, boot_views, boots_left_out, h
 from logdoctor.report.launches import change_lines, is_changed, paste_lines
 from logdoctor.report.options import RenderOptions
 from logdoctor.report.words import UNKNOWN_FAILURE, Words, glyphs
+from logdoctor.report.wrapping import breaks, has_wide
 
 _PROSE_COLUMNS = 110
 """Longer lines of prose are hard to read, however wide the terminal is."""
@@ -343,15 +344,19 @@ class _Page:
     def _wrapped(self, text: Text, *, indent: int = 0, hang: int = 0, limit: int = _PROSE_COLUMNS) -> None:
         """Write prose, wrapped at a readable width, later lines `hang` columns further in."""
         columns = max(10, min(self._width, limit) - indent)
-        first, *rest = text.wrap(self._console, columns) or [Text()]
+        first, *rest = self._lines(text, columns) or [Text()]
         self._print(Text(" " * indent) + first)
         if rest:
             remaining = text[len(first) :]
             remaining = remaining[len(remaining.plain) - len(remaining.plain.lstrip()) :]
             hang = hang if columns - hang >= 20 else min(hang, 4)
             lead = " " * (indent + hang)
-            for line in remaining.wrap(self._console, max(10, columns - hang)):
+            for line in self._lines(remaining, max(10, columns - hang)):
                 self._print(Text(lead) + line)
+
+    def _lines(self, text: Text, columns: int) -> Sequence[Text]:
+        # Rich ends lines at blanks only, of which Chinese has few.
+        return text.divide(breaks(text.plain, columns)) if has_wide(text.plain) else text.wrap(self._console, columns)
 
     def _cut(self, lead: str, text: str, limit: int) -> None:
         """Write one line of the log on at most `limit` lines of the terminal, then cut with the cut shown."""
