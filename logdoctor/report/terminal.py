@@ -356,7 +356,8 @@ class _Page:
 
     def _lines(self, text: Text, columns: int) -> Sequence[Text]:
         # Rich ends lines at blanks only, of which Chinese has few.
-        return text.divide(breaks(text.plain, columns)) if has_wide(text.plain) else text.wrap(self._console, columns)
+        wide = has_wide(text.plain)
+        return [*(text.divide(breaks(text.plain, columns)) if wide else text.wrap(self._console, columns))]
 
     def _cut(self, lead: str, text: str, limit: int) -> None:
         """Write one line of the log on at most `limit` lines of the terminal, then cut with the cut shown."""
