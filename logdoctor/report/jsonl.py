@@ -1,7 +1,7 @@
 """JSON Lines: the diagnosis as one compact record below 64 KiB, the same that `logdoctor fleet` writes for a log.
 
-Several runs append to one file, and a table can be made of it. What only reading the log can tell (its bytes, its
-first and last time stamp) is null here.
+Several runs append to one file, and a table can be made of it. What a diagnosis does not hold (the bytes read, the
+first and last time stamp) is null here, and the lines are counted to the end of the last start.
 """
 
 from __future__ import annotations

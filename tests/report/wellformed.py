@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from html.parser import HTMLParser
+from importlib.resources import files
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -18,6 +19,7 @@ from .reading_back import ANNOTATION
 SCHEMAS = Path(__file__).parent / "schemas"
 SARIF = Draft4Validator(json.loads((SCHEMAS / "sarif-2.1.0.json").read_text()))
 REPORT = Draft202012Validator(schema())
+RECORD = Draft202012Validator(json.loads(files("logdoctor.fleet").joinpath("record.schema.json").read_text("utf-8")))
 
 _SAMPLE = re.compile(r'(logdoctor_\w+)\{([a-z]+="(?:[^"\\\n]|\\[\\"n])*"(?:,[a-z]+="(?:[^"\\\n]|\\[\\"n])*")*)\} \d+')
 _WIKI = re.compile(r"(?<!\\)[*_?~^+{}\[\]|!#@&<>\\]")
@@ -129,9 +131,7 @@ def check_jsonl(text: str) -> None:
     """One record on one line below 64 KiB."""
     assert text.count("\n") == 1
     assert len(text.encode()) < 64 * 1024
-    record = json.loads(text)
-    assert record["schema_version"] == 1
-    assert isinstance(record["source"], str)
+    RECORD.validate(json.loads(text))
 
 
 class _Checker(HTMLParser):
