@@ -7,35 +7,26 @@ a `TypeError` or `ValueError`.
 
 from __future__ import annotations
 
-import copy
 import io
 import threading
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from logdoctor.database import Database, DatabaseError, load_database
+from logdoctor.database import DatabaseError, load_database
 from logdoctor.diagnosis.wanted import wanted_texts
 from logdoctor.launch import LaunchError
 from logdoctor.model import BootDiagnosis, Diagnosis, Fact, FactValue, Finding, Launch, Run, Severity, Verdict
 from logdoctor.pipeline import Context, diagnose_runs, skimmed, stamped
 from logdoctor.reading import InputError, open_runs
-from logdoctor.reading.encodings import Utf8Stream
-from logdoctor.reading.skim import Skimmer
-from logdoctor.reading.sources import CHUNK, WholeLines, character_notes
+from logdoctor.reading.pushed import PushedRuns
 from logdoctor.report import RenderOptions, exit_status
 from logdoctor.report import render as render_report
 from logdoctor.report.escaping import escape_diagnosis
 from logdoctor.report.redaction import redact
 from logdoctor.report.words import LANGUAGES
-
-KEPT_HEAD = 8 << 20
-"""Bytes of a stream, after skimming, that a `Diagnoser` keeps from its beginning."""
-KEPT_TAIL = 56 << 20
-"""Bytes of a stream, after skimming, that a `Diagnoser` keeps from its end."""
 
 _STDIN_NOTE = "standard input: "
 
@@ -94,7 +85,10 @@ class Report:
 
     @property
     def launch(self) -> Launch | None:
-        """The launch that was given and the same with the remedies applied; None when none was given."""
+        """The launch that was given, else rebuilt from the log's arguments, and the same with the remedies applied.
+
+        None when there is neither.
+        """
         return self.diagnosis.launch
 
     def exit_status(self, fail_on: Severity | str = Severity.ERROR) -> int:
@@ -206,7 +200,7 @@ class Diagnoser:
         self._setting = _Setting(facts, launch, signatures, ignore_broken, keep_hosts, lang)
         self._source = source
         self._lock = threading.RLock()
-        self._stream = _Stream(self._setting.database)
+        self._stream = PushedRuns(lambda: wanted_texts(self._setting.database))
         self._report: Report | None = None
         self._finished = False
 
@@ -341,78 +335,3 @@ def _value(key: str, value: object) -> FactValue:
 def _with_end(line: str | bytes) -> bytes:
     data = line.encode("utf-8", "replace") if isinstance(line, str) else bytes(line)
     return data if data.endswith(b"\n") else data + b"\n"
-
-
-# -- a log that comes in pieces ---------------------------------------------------------------------------------------
-
-
-class _Stream:
-    """What is kept of a stream: the same runs as those of a file, as far as memory allows."""
-
-    def __init__(self, database: Database) -> None:
-        self._skimmer = Skimmer(lambda: wanted_texts(database))
-        self._text = Utf8Stream()
-        self._lines = WholeLines()
-        self._raw: list[bytes] = []
-        self._raw_size = 0
-        self._next_line = 1
-        self._head: list[Run] = []
-        self._head_size = 0
-        self._tail: deque[Run] = deque()
-        self._tail_size = 0
-        self._dropped = 0
-
-    def feed(self, data: bytes) -> None:
-        """Take bytes; they are looked at in blocks, as those of a file are."""
-        self._raw.append(bytes(data))
-        self._raw_size += len(data)
-        if self._raw_size < CHUNK:
-            return
-        raw = b"".join(self._raw)
-        whole = len(raw) - len(raw) % CHUNK
-        for start in range(0, whole, CHUNK):
-            self._take(raw[start : start + CHUNK])
-        self._raw, self._raw_size = [raw[whole:]], len(raw) - whole
-
-    def _take(self, piece: bytes) -> None:
-        for block in self._lines.push(self._text.feed(piece)):
-            run = Run(self._next_line, block)
-            self._next_line += block.count(b"\n")
-            for kept in self._skimmer.push(run):
-                self._keep(kept)
-
-    def _keep(self, run: Run) -> None:
-        if self._head_size < KEPT_HEAD:
-            self._head.append(run)
-            self._head_size += len(run.data)
-            return
-        self._tail.append(run)
-        self._tail_size += len(run.data)
-        while self._tail_size > KEPT_TAIL:
-            gone = self._tail.popleft()
-            self._tail_size -= len(gone.data)
-            self._dropped += gone.data.count(b"\n")
-
-    def runs(self) -> Iterator[Run]:
-        """Yield what there is, as if the log ended here; nothing is changed by it."""
-        yield from self._head
-        yield from self._tail
-        yield from self._skimmer.held
-        text, lines = copy.deepcopy((self._text, self._lines))
-        number = self._next_line
-        clean = text.feed(b"".join(self._raw)) + text.finish()
-        for block in (*lines.push(clean), lines.rest):
-            if block:
-                yield Run(number, block)
-                number += block.count(b"\n")
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Remarks about the input."""
-        text = copy.deepcopy(self._text)
-        text.feed(b"".join(self._raw))
-        text.finish()
-        notes = character_notes(text.undecodable, text.nuls)
-        if self._dropped:
-            notes = (*notes, f"{self._dropped} lines from the middle of this long log were let go and not looked at.")
-        return notes

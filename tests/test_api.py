@@ -20,7 +20,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import logdoctor
-from logdoctor import Diagnoser, LogdoctorError, Report, Severity, Verdict, api, diagnose
+from logdoctor import Diagnoser, LogdoctorError, Report, Severity, Verdict, diagnose
+from logdoctor.reading import pushed
 from logdoctor.report import FORMATS
 from logdoctor.report.schema import schema
 
@@ -67,7 +68,7 @@ def test_the_answers_are_at_hand() -> None:
     assert report.root_cause.title in report.summary
     assert [boot.index for boot in report.boots] == [1]
     assert report.facts["vllm.version"].value == "0.17.1"
-    assert report.launch is None
+    assert diagnose(b"").launch is None
 
 
 def test_the_exit_status_is_that_of_the_command_line() -> None:
@@ -285,8 +286,8 @@ def test_a_long_stream_is_diagnosed_as_the_file_is(tmp_path: Path) -> None:
 
 
 def test_a_stream_without_end_takes_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api, "KEPT_HEAD", 1 << 20)
-    monkeypatch.setattr(api, "KEPT_TAIL", 1 << 20)
+    monkeypatch.setattr(pushed, "KEPT_HEAD", 1 << 20)
+    monkeypatch.setattr(pushed, "KEPT_TAIL", 1 << 20)
     # Lines that the skimming wants to keep, again and again in another form.
     diagnoser = Diagnoser()
     diagnoser.feed(HEALTHY.read_bytes())
