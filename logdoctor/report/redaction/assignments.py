@@ -45,6 +45,7 @@ _PAIR = Pattern(
     r"""\\{0,15}["']?(?:[ \t]{0,8},[ \t]{0,8}|[ \t]{0,8}\n[ \t]{0,60})(?:-[ \t]{1,8})?"""
     r"""\\{0,15}["']?[Vv]alue\\{0,15}["']?[ \t]{0,8}[:=][ \t]{0,8}"""
 )
+_MORE_WORDS = Pattern(r"\s(?:\S*/)?(?:vllm|python\S*|docker|podman|exec|nohup|-|&&|\|)|=|\\$|[\"']")
 _NEAR = 400  # how far a look around a name goes; work on a line of a million columns stays bounded
 _SOURCE_LINE = Pattern(r"[,)]\s*(?:#.*)?$|^\s*(?:return|def|if|raise|with|assert|for|while|self\.)\b")
 
@@ -156,7 +157,7 @@ def _takes_line(text: str, position: int, name: str, sep: str, own_line: bool) -
     if sep == ":":
         return True
     rest = text[position : _line_end(text, position)]
-    return name.isupper() and not re.search(r"\s(?:vllm|python\S*|docker|podman|exec|nohup|-|&&|\|)|=|\\$|[\"']", rest)
+    return name.isupper() and not _MORE_WORDS.search(rest)
 
 
 def _is_source(text: str, start: int) -> bool:

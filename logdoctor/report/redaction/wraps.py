@@ -34,7 +34,7 @@ _FRESH = Pattern(
     r"(?:DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL|FATAL|Traceback|File|During|The|raise|return|from|import|self|def"
     r"|class|with|if|for|export|exec|env|set|source|ENV|RUN|CMD)\b"
     r"|[\w.\-]{1,60}(?: = |=(?=[^\s=\"'])|:(?=\s|\Z))|--\w|-\w\b|-[ \t]|[(\[{#$]|\d{4}-\d\d|\d\d[-:/]\d\d"
-    r"|[a-z]+\s+[a-z]|[A-Z][a-z]+\s|\w+\("
+    r"|[a-z]+\s+[a-z]|[A-Z][a-z]+\s|\w+\(|/[\w.-]+/[\w./-]+[ \t]+\S"
 )
 
 
