@@ -37,6 +37,7 @@ _FACTS: Mapping[str, tuple[str, ...]] = {
     "image": ("image.name",),
 }
 """Columns and the facts, in the order of preference, that fill them."""
+_NUMBERS = frozenset({"gpu.count"})
 
 
 def encode(record: Mapping[str, Any]) -> bytes:
@@ -269,9 +270,10 @@ def _fact(facts: Mapping[str, Fact], keys: tuple[str, ...]) -> str | int | None:
     fact = next((facts[key] for key in keys if key in facts), None)
     if fact is None:
         return None
-    if isinstance(fact.value, int) and not isinstance(fact.value, bool):
-        return fact.value
     value = ", ".join(fact.value) if isinstance(fact.value, tuple) else str(fact.value)
+    if keys[0] in _NUMBERS:
+        # A fact that was given on the command line is text.
+        return int(value) if value.isascii() and value.isdecimal() and len(value) < 10 else None
     return clip(one_line(value), _NAME)
 
 

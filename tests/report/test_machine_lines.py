@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from logdoctor.fleet.record import base_record, decode
-from logdoctor.model import Evidence, Remedy, Severity
+from logdoctor.model import Evidence, Fact, Remedy, Severity
 from logdoctor.report import RenderOptions, render
 
 from .cases import CASES, CUTLASS, FAILED, HOSTILE, HOSTILE_TEXT, NO_BOOT, RESTART_LOOP, UNDECIDABLE, diagnosis
@@ -99,3 +99,9 @@ def test_a_record_stays_short(ascii: bool) -> None:
     text = render(diagnosis(boot, notes=(long,) * 50), "jsonl", options=RenderOptions(ascii=ascii))
     check_jsonl(text)
     assert "##[" not in text
+
+
+def test_a_given_number_is_a_number_in_the_record() -> None:
+    facts = {"gpu.count": Fact("gpu.count", "4", origin="given"), "vllm.version": Fact("vllm.version", 1, 2)}
+    record = json.loads(render(diagnosis(replace(FAILED.boots[0], facts=facts)), "jsonl"))
+    assert (record["gpu_count"], record["vllm_version"]) == (4, "1")
