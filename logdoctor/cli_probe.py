@@ -72,6 +72,7 @@ def probe_command(
         bool, typer.Option("--ignore-broken", help="Leave out own files that are broken.")
     ] = False,
     keep_hosts: Annotated[bool, typer.Option(help="Keep host names, addresses and GPU ids in the report.")] = False,
+    lang: Annotated[str, typer.Option(metavar="en|zh", help="As for diagnose.")] = "",
 ) -> None:
     """Ask a running server for what no log shows: does it answer, rightly, in the right fields, under load.
 
@@ -80,7 +81,7 @@ def probe_command(
     """
     from logdoctor.probing import Prober, ProbeRequest, seconds
 
-    options, plain = render_options(to_file=output is not None)
+    options, plain = render_options(to_file=output is not None, lang=lang, format_=format_)
     request = ProbeRequest(
         url=url,
         log=log,

@@ -90,7 +90,7 @@ def follow(request: Request, following: Following, output: str | Path | None = N
 
     if request.container:
         raise CommandFailed("to follow a container: docker logs -f NAME 2>&1 | logdoctor --follow")
-    options, plain = render_options(to_file=output is not None)
+    options, plain = render_options(to_file=output is not None, lang=request.lang, format_=request.format)
     request = replace(request, plain=plain, options=options)
     given, launch = _beside(request, sys.stdin.buffer)
 
@@ -102,6 +102,7 @@ def follow(request: Request, following: Following, output: str | Path | None = N
             ignore_broken=request.ignore_broken,
             keep_hosts=request.keep_hosts,
             source=source_name(request.paths),
+            lang=options.lang,
         )
 
     format_, fail_on = format_of(request), severity_of(request.fail_on)

@@ -79,7 +79,7 @@ class Prober:
         self._from_stdin: Diagnosis | None = None
         self._given = parse_facts(request.facts)
         self._options = _probe_options(request)
-        self._database = open_database(request.signature_dirs, request.ignore_broken)
+        self._database = open_database(request.signature_dirs, request.ignore_broken, lang=request.options.lang)
         self.notes = self._database.notes
 
     def run(self) -> Result:
