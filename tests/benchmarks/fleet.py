@@ -1,13 +1,15 @@
 """Measure the fleet command: `python -m tests.benchmarks.fleet [--logs 3000] [--rounds 3] [--ray]`.
 
 The logs are copies of the recorded start-ups under samples/, spread over directories as nodes would be. Printed are the
-best of some rounds (whatever else the machine does only ever adds), logs per second, and the most memory that the
-command and its workers held.
+best of some rounds (whatever else the machine does only ever adds), logs per second, the processor time of all
+processes together (not Ray's, which are no children of the command), and the most memory that the command and its
+workers held.
 """
 
 from __future__ import annotations
 
 import argparse
+import resource
 import subprocess
 import sys
 import tempfile
@@ -65,9 +67,15 @@ def _children(pid: int) -> list[int]:
         return []
 
 
-def timed(command: Sequence[str], stdin: bytes = b"") -> tuple[float, Memory]:
-    """Run a command; return its seconds and the memory that it held."""
-    begun = time.perf_counter()
+def _used() -> float:
+    """Processor time of all children that have ended, and of theirs."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def timed(command: Sequence[str], stdin: bytes = b"") -> tuple[float, float, Memory]:
+    """Run a command; return its seconds, its processor time and the memory that it held."""
+    begun, used = time.perf_counter(), _used()
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as process:
@@ -76,7 +84,7 @@ def timed(command: Sequence[str], stdin: bytes = b"") -> tuple[float, Memory]:
         process.communicate(stdin)
         seconds = time.perf_counter() - begun
         memory.done = True
-    return seconds, memory
+    return seconds, _used() - used, memory
 
 
 def fleet(*words: str) -> list[str]:
@@ -113,17 +121,18 @@ def main() -> None:
             runs["Ray, 2 actors"] = (fleet(logs, "-o", output, "-j", "2", "--engine", "ray"), b"", given.logs)
             few = fleet(str(root / "few"), "-o", output, "-j", "2", "--engine", "ray")
             runs["Ray, 2 actors, a tenth of the logs"] = (few, b"", given.logs // 10)
-        best: dict[str, tuple[float, Memory]] = {}
+        best: dict[str, tuple[float, float, Memory]] = {}
         for _ in range(given.rounds):
             for name, (command, stdin, _count) in runs.items():
                 one = timed(command, stdin)
                 best[name] = min(best.get(name, one), one, key=lambda result: result[0])
-    print("| | logs | seconds | logs/s | MiB, parent | MiB, a worker |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: |")
-    for name, (seconds, memory) in best.items():
+    print("| | logs | seconds | logs/s | ms of processor a log | MiB, parent | MiB, a worker |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+    for name, (seconds, used, memory) in best.items():
         count = runs[name][2]
+        each = "" if name.startswith("Ray") else f"{1000 * used / count:.1f}"
         held = f"{memory.parent:.0f} | {memory.worker:.0f}"
-        print(f"| {name} | {count:,} | {seconds:.1f} | {count / seconds:,.0f} | {held} |")
+        print(f"| {name} | {count:,} | {seconds:.1f} | {count / seconds:,.0f} | {each} | {held} |")
     one, two = best["one process"][0], best["pool of 2"][0]
     print(f"\npool of 2 against one process: {one / two:.2f} times")
 
