@@ -12,6 +12,7 @@ import struct
 import subprocess
 import sys
 import termios
+from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
@@ -163,6 +164,15 @@ def test_who_asks_gets_the_language_everywhere() -> None:
     assert CHINESE.search(piped("--lang", "zh"))
     assert CHINESE.search(json.loads(piped("--lang", "zh", "--format", "json"))["boots"][-1]["findings"][0]["title"])
     assert not CHINESE.search(shown("--lang", "en", LANG="zh_CN.UTF-8"))
+
+
+def test_following_and_checking_speak_it_too(tmp_path: Path) -> None:
+    assert CHINESE.search(piped("--lang", "zh", "--follow", "--format", "json"))
+    launch = tmp_path / "run.sh"
+    launch.write_text("docker run vllm/vllm-openai:v0.17.1 serve facebook/opt-125m\n", encoding="utf-8")
+    call = [sys.executable, "-m", "logdoctor.entry", "check", str(launch), "--lang", "zh"]
+    done = subprocess.run(call, env=environment({}), capture_output=True, timeout=60)
+    assert CHINESE.search(done.stdout.decode("utf-8"))
 
 
 def test_the_log_is_never_translated() -> None:
