@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from logdoctor.console import CommandFailed, append_step_summary, render_options, write_report
+from logdoctor.console import CommandFailed, append_step_summary, complain, render_options, write_report
 from logdoctor.model import Diagnosis, Fact, Severity
 from logdoctor.pipeline import Context
 from logdoctor.report.options import RenderOptions
@@ -76,7 +76,7 @@ def diagnose(request: Request, output: str | Path | None = None) -> int:
     options, plain = render_options(to_file=output is not None, lang=request.lang, format_=request.format)
     result = run_diagnosis(replace(request, plain=plain, options=options), sys.stdin.buffer)
     for note in result.notes:
-        print(f"logdoctor: {note}", file=sys.stderr)
+        complain(note)
     write_report(result.text, Path(output) if output is not None else None)
     if result.step_summary:
         append_step_summary(result.step_summary)
@@ -156,7 +156,7 @@ def _run(request: Request, stdin: BinaryIO, context: Context, source: str = "") 
         raise CommandFailed(str(error)) from error
     diagnosis = replace(diagnosis, notes=(*diagnosis.notes, *runs.notes))
     diagnosis = choose_boot(diagnosis, request.boot)
-    options = replace(request.options, all_boots=request.boot == "all")
+    options = replace(request.options, all_boots=request.boot == "all", fail_on=fail_on)
     redacted = redact(diagnosis, keep_hosts=request.keep_hosts)
     text = render(redacted, format_, options=options)
     summary = ""
