@@ -99,13 +99,11 @@ def run_check(path: str, nvidia_smi: str, request: Request, stdin: BinaryIO) -> 
 
 def check(path: str, nvidia_smi: str, request: Request, output: Path | None, stdin: BinaryIO) -> int:
     """Check a launch as the command line asks for it: write the report and return the exit status."""
-    import sys
-
-    from logdoctor.console import render_options, write_report
+    from logdoctor.console import complain, render_options, write_report
 
     options, plain = render_options(to_file=output is not None, lang=request.lang, format_=request.format)
     result = run_check(path, nvidia_smi, replace(request, plain=plain, options=options), stdin)
     for note in result.notes:
-        print(f"logdoctor: {note}", file=sys.stderr)
+        complain(note)
     write_report(result.text, output)
     return result.status

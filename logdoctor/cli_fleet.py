@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from logdoctor.console import CommandFailed, render_options, write_report
+from logdoctor.console import CommandFailed, complain, render_options, write_report
 from logdoctor.model import Severity
 from logdoctor.report.options import RenderOptions
 from logdoctor.report.status import EXIT_FAILED
@@ -91,7 +91,7 @@ def fleet_command(
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(EXIT_FAILED) from None
     for note in result.notes:
-        typer.echo(f"logdoctor: {note}", err=True)
+        complain(note)
     if output:
         write_report(result.text, None)
     else:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from logdoctor.console import render_options, write_report
+from logdoctor.console import complain, render_options, write_report
 
 Url = Annotated[
     str, typer.Argument(metavar="URL", help="Address of the server, e.g. http://localhost:8000; nothing else is asked.")
@@ -105,7 +105,7 @@ def probe_command(
     pause = seconds(interval, "--interval") if interval else None
     prober = Prober(request, sys.stdin.buffer)
     for note in prober.notes:
-        typer.echo(f"logdoctor: {note}", err=True)
+        complain(note)
 
     def show(text: str) -> None:
         if not quiet:

@@ -75,12 +75,12 @@ def _to_stdout(data: bytes) -> None:
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        # The reader has what it wanted (`| head`). Keep Python from complaining when it flushes at the end.
+    except OSError as error:
+        # Keep Python from complaining when it flushes at the end.
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except OSError as error:
-        raise CommandFailed(f"cannot write to standard output: {error.strerror or error}") from error
+        if not isinstance(error, BrokenPipeError):  # its reader has what it wanted (`| head`)
+            raise CommandFailed(f"cannot write to standard output: {error.strerror or error}") from error
 
 
 def _replace_file(path: Path, data: bytes) -> None:
@@ -140,12 +140,42 @@ def _umask() -> int:
     return mask
 
 
+def complain(text: str) -> None:
+    """Write a remark to standard error, without secrets and with nothing that acts on a terminal or a CI runner."""
+    from logdoctor.report.escaping import defuse_commands, escape_control
+    from logdoctor.report.redaction import Redactor
+
+    shown = defuse_commands(escape_control(Redactor(keep_hosts=True).text(text)))
+    with contextlib.suppress(OSError, ValueError):
+        print(f"logdoctor: {shown}", file=sys.stderr)
+
+
+def open_standard_streams() -> None:
+    """Put something in the place of standard streams that the caller has closed.
+
+    Otherwise the next file opened takes their numbers, and messages for standard error go into it. What is read from
+    or written to these stands for an error, except on standard error.
+    """
+    for name, flags, mode in (("stdin", os.O_WRONLY, "r"), ("stdout", os.O_RDONLY, "w"), ("stderr", os.O_WRONLY, "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, flags), mode))
+
+
+def _fault(error: Exception) -> str:
+    """Say where logdoctor itself failed; the text of the error could hold the log's, so it is left out."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None and __package__ in place.tb_next.tb_frame.f_code.co_filename:
+        place = place.tb_next
+    where = f" in {Path(place.tb_frame.f_code.co_filename).name}:{place.tb_lineno}" if place is not None else ""
+    return f"{type(error).__name__}{where}: this is a fault of logdoctor, not of the log; LOGDOCTOR_DEBUG=1 shows more"
+
+
 def guarded(command: Callable[[], object]) -> int:
     """Run a command and return its exit status; a failure becomes one line on standard error and status 2."""
     try:
         status = command()
     except CommandFailed as error:
-        print(f"logdoctor: {error}", file=sys.stderr)
+        complain(str(error))
         return EXIT_FAILED
     except BrokenPipeError:
         return EXIT_FAILED
@@ -154,10 +184,12 @@ def guarded(command: Callable[[], object]) -> int:
     except Exception as error:
         # Typer's usage errors: recognised by what they offer, as their class moved between Typer's releases.
         message = getattr(error, "format_message", None)
-        if message is None:
+        if message is not None:
+            complain(f"{message()}\nTry: logdoctor --help")
+            return EXIT_FAILED
+        if os.environ.get("LOGDOCTOR_DEBUG"):
             raise
-        print(f"logdoctor: {message()}", file=sys.stderr)
-        print("Try: logdoctor --help", file=sys.stderr)
+        complain(_fault(error))
         return EXIT_FAILED
     # 130 is what Typer makes of Ctrl-C; statuses of 126 and above belong to the shell.
     return status if isinstance(status, int) and 0 <= status < 126 else EXIT_FAILED if status else 0

@@ -64,6 +64,10 @@ def main() -> None:
     import gc
 
     gc.set_threshold(50_000, 20, 50)
+    if None in (sys.stdin, sys.stdout, sys.stderr):
+        from logdoctor.console import open_standard_streams
+
+        open_standard_streams()
     completing = "_LOGDOCTOR_COMPLETE" in os.environ  # how the shell asks, with no arguments at all
     fields = None if completing else parse_plain(sys.argv[1:])
     waits = fields is not None and fields["paths"] == ("-",) and "container" not in fields

@@ -185,7 +185,7 @@ def shipped_rows() -> list[Row]:
     for data in (_built_in(directory, key), None):
         try:
             return load_rows(data if data is not None else cached("signatures", key, compact_shipped))
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
     return load_rows(compact_shipped())
 

@@ -189,6 +189,7 @@ def _check(name: str) -> None:
 
 
 def _sentence(name: str, error: OSError | ValueError) -> str:
+    name = " ".join(name.splitlines())
     code = error.errno if isinstance(error, OSError) else None
     if code in (errno.ENOENT, errno.ENOTDIR):
         return f"{name} does not exist."
