@@ -279,11 +279,14 @@ class BootMatcher:
 
 
 def _merge(signature: Signature, hits: list[Hit], groups: list[ItemHits]) -> Match:
-    ordered = sorted({(hit.line, id(hit.record)): hit for hit in hits}.values(), key=lambda hit: hit.line)
+    # Two patterns of one entry may match the same line: it is shown once, with what both of them caught.
+    by_line: dict[tuple[int, int], Hit] = {}
     captures: dict[str, str] = {}
-    for hit in ordered:
+    for hit in sorted(hits, key=lambda hit: hit.line):
+        by_line.setdefault((hit.line, id(hit.record)), hit)
         for name, value in hit.captures.items():
             captures.setdefault(name, value)
+    ordered = list(by_line.values())
     ranks: dict[str, bool] = {}
     for group in groups:
         ranks.update(group.processes)
