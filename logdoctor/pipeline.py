@@ -65,12 +65,20 @@ def diagnose_runs(
     records = records if watch is None else watch(records)
     diagnosis = diagnose_records(records, database, given=given, matcher=matcher)
     diagnosis = replace(diagnosis, notes=(*diagnosis.notes, *thinner.notes))
-    if context.launch is not None:
+    if context.launch is not None or _can_be_rebuilt(diagnosis):
         from logdoctor.diagnosis.launch_check import corrected_launch
 
         launch = corrected_launch(diagnosis, context.launch, source=context.launch_name)
         diagnosis = replace(diagnosis, launch=launch)
     return stamped(diagnosis, database, source)
+
+
+def _can_be_rebuilt(diagnosis: Diagnosis) -> bool:
+    """Whether the log prints its arguments, and the root cause has a change to make to them."""
+    root, boot = diagnosis.root_cause, diagnosis.boot
+    if root is None or boot is None or "args" not in boot.facts:
+        return False
+    return any(remedy.kind in ("flag", "remove") and not remedy.condition for remedy in root.remedies)
 
 
 def launch_facts(launch: str | None) -> Mapping[str, Fact]:
