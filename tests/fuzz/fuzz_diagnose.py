@@ -19,9 +19,9 @@ with atheris.instrument_imports(include=["logdoctor"]):
             except ImportError:  # an optional dependency
                 continue
 
-from logdoctor.diagnosis import engine  # noqa: E402
-from logdoctor.report import FORMATS  # noqa: E402
-from tests.fuzz.checks import check, database, diagnosis_of  # noqa: E402
+from logdoctor.diagnosis import engine
+from logdoctor.report import FORMATS
+from tests.fuzz.checks import check, database, diagnosis_of
 
 
 def one_input(data: bytes) -> None:

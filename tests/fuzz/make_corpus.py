@@ -1,6 +1,6 @@
-"""Write seeds for the fuzzer: pieces of the samples, examples of the signatures, short hostile shapes, and a dictionary.
+"""Write seeds for the fuzzer (pieces of samples, examples of signatures, short hostile shapes), and a dictionary.
 
-    python -m tests.fuzz.make_corpus DIRECTORY
+python -m tests.fuzz.make_corpus DIRECTORY
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ SEEDS = Path(__file__).parent / "corpus"
 PIECE = 3000
 TOKENS = (
     "(APIServer pid=1) ", "(EngineCore_DP0 pid=2) ", "(Worker_TP0 pid=3) ", "ERROR 11-30 09:20:57 [core.py:101] ",
-    "INFO 11-30 09:20:57 [core.py:101] ", "Traceback (most recent call last):\\x0a", "\\x0a", "\\x0d", "\\x1b[31m", "> ",
-    "  File \\\"a.py\\\", line 1, in f\\x0a", "vllm-1  | ", "{\\\"log\\\":\\\"", "\\\\n\\\",\\\"stream\\\":\\\"stderr\\\"}\\x0a",
+    "INFO 11-30 09:20:57 [core.py:101] ", "Traceback (most recent call last):\\x0a", "\\x0a", "\\x0d",
+    "\\x1b[31m", "> ",
+    "  File \\\"a.py\\\", line 1, in f\\x0a", "vllm-1  | ", "{\\\"log\\\":\\\"",
+    "\\\\n\\\",\\\"stream\\\":\\\"stderr\\\"}\\x0a",
     "2026-11-30T09:20:57.123456789Z ", "stdout F ", "stdout P ", "[pod/a/b] ", "Nov 30 09:20:57 host unit[1]: ",
     "non-default args: {'", "args: Namespace(", " with config: ", "The above exception was the direct cause of the ",
     "hf_abcdefghijklmnopqrstuvwxyz012345", "--api-key ", "\\xff\\xfe", "\\x1f\\x8b\\x08", "\\x28\\xb5\\x2f\\xfd",
