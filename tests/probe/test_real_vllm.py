@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -46,13 +47,18 @@ def recorder() -> Recorder:
     return Recorder((str(script),), models)
 
 
+def free_port() -> int:
+    """A port that nobody listens on: another server may have 8000."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
 class Running:
     """A started server with its log."""
 
     def __init__(self, recorder: Recorder, folder: Path, model: str, *options: str) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.log = folder / f"{model}.log"
         command = ("vllm", "serve", f"/models/{model}", "--enforce-eager", "--port", str(self.port), *options)
         scenario = Scenario(model, command, {"VLLM_CPU_KVCACHE_SPACE": "1"})
@@ -169,7 +175,8 @@ def test_a_valid_parser_of_another_model(recorder: Recorder, tmp_path: Path) -> 
 
 def test_a_recorded_start_is_diagnosed_as_its_sample(recorder: Recorder) -> None:
     scenario = scenarios.load("enforce_eager")
-    recording = recorder.record(scenario)
+    command = (*scenario.command, "--port", str(free_port()))
+    recording = recorder.record(replace(scenario, command=command))
     assert recording.outcome == "started"
     expect = {key: value for key, value in scenario.side["expect"].items() if key != "mention"}
     assert complaints(expect, diagnose(recording.log)) == []
