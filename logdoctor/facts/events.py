@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 import re
+from collections.abc import Collection
 from functools import cache
 from typing import NamedTuple
 

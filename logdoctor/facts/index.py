@@ -1,7 +1,7 @@
 """Finds the few rows of a table whose substring a message holds, without asking for each of them.
 
-Most messages hold none of the hundreds of substrings. One search finds all that stand in a message (`database.prefilter`
-does it for many messages at once), and each table then looks up its rows by substring.
+Most messages hold none of the hundreds of substrings. One search finds all that stand in a message
+(`database.prefilter` does it for many messages at once), and each table then looks up its rows by substring.
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@ Only shapes are known here (which line means that a process gave up, not why); t
 
 from __future__ import annotations
 
-from collections.abc import Collection
 import re
 from collections import deque
+from collections.abc import Collection
 from typing import NamedTuple
 
 from logdoctor.facts.clock import Stamp, seconds_between

@@ -83,7 +83,11 @@ def test_the_first_engines_preemption_warning() -> None:
         ("Generated response chatcmpl-1: output: 'Paris', output_token_ids: [1], finish_reason: length", False),
         ("Generated response chatcmpl-1: output: '', output_token_ids: [1], finish_reason: stop", False),
         # The text of an answer may hold what looks like the end of the line.
-        ("Generated response c: output: 'output: , finish_reason: length', output_token_ids: [1], finish_reason: stop", False),
+        (
+            "Generated response c: output: 'output: , finish_reason: length', output_token_ids: [1], "
+            "finish_reason: stop",
+            False,
+        ),
         ("Generated response a b: output: '', finish_reason: length', finish_reason: stop", False),
     ],
 )  # fmt: skip
