@@ -224,9 +224,7 @@ def _without_suppressed(candidates: Sequence[Candidate]) -> list[Candidate]:
         if candidate.truth is Truth.TRUE and candidate.in_version:
             dropped.update(candidate.signature.suppresses)
     specific = [
-        c
-        for c in candidates
-        if not c.signature.general and not c.is_echo and c.truth is Truth.TRUE and c.may_be_root()
+        c for c in candidates if not c.signature.general and not c.is_echo and c.truth is Truth.TRUE and c.may_be_root()
     ]
     kept = []
     for candidate in candidates:

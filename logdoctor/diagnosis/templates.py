@@ -28,7 +28,7 @@ def fill(text: str, captures: Mapping[str, str], facts: Facts) -> str:
 
 
 def fill_command(text: str, captures: Mapping[str, str], facts: Facts) -> tuple[str, bool]:
-    """Fill a command to paste. Values from the log are quoted for the shell.
+    """Fill a command to paste. Values from the log are quoted for the shell, also where the command quotes them.
 
     Returns the command and whether every placeholder had a value.
     """
@@ -42,9 +42,32 @@ def fill_command(text: str, captures: Mapping[str, str], facts: Facts) -> tuple[
                 return found[2]
             complete = False
             return f"<{found[1].rpartition('.')[2]}>"
-        return shell_word(value)
+        return _quoted(value, _open_quote(text[: found.start()]))
 
     return _PLACEHOLDER.sub(one, text), complete
+
+
+def _open_quote(before: str) -> str:
+    """Return the quote that is open at the end of the beginning of a command; empty when none is."""
+    quote, escaped = "", False
+    for character in before:
+        if escaped:
+            escaped = False
+        elif character == "\\" and quote != "'":
+            escaped = True
+        elif character == quote:
+            quote = ""
+        elif not quote and character in "'\"":
+            quote = character
+    return quote
+
+
+def _quoted(value: str, quote: str) -> str:
+    if quote == "'":
+        return value.replace("'", "'\"'\"'")
+    if quote == '"':
+        return re.sub(r'[\\"$`!]', r"\\\g<0>", value)
+    return shell_word(value)
 
 
 def shell_word(value: str) -> str:
