@@ -66,7 +66,7 @@ def _quoted(value: str, quote: str) -> str:
     if quote == "'":
         return value.replace("'", "'\"'\"'")
     if quote == '"':
-        return re.sub(r'[\\"$`!]', r"\\\g<0>", value)
+        return re.sub(r'[\\"$`]', r"\\\g<0>", value)
     return shell_word(value)
 
 
