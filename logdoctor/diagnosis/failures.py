@@ -23,6 +23,8 @@ _USAGE_ERROR = re.compile(r"^[\w./-]+: error: ")
 _ASIDE = re.compile(r"^(?:Exception ignored in|--- Logging error ---|Task exception was never retrieved)")
 """What Python itself says before a traceback that ends nothing; the reader may keep the two apart."""
 _PYTHON_WARNING = re.compile(r"\w*Warning$")
+_HELPER = "/multiprocessing/resource_tracker.py"
+"""A process of Python's own beside every program; it outlives the others and stumbles when they are killed."""
 
 
 class Failure(NamedTuple):
@@ -95,6 +97,8 @@ def _failure(record: Record) -> Failure | None:
     text = record.lines[0][1]
     usage = record.level == "" and next((t for _, t in record.lines if _USAGE_ERROR.match(t)), None)
     if exception is not None and (_PYTHON_WARNING.search(exception.type) or _ASIDE.match(text)):
+        return None
+    if exception is not None and exception.frames and exception.frames[-1].file.endswith(_HELPER):
         return None
     if exception is None and not usage and record.level == "":
         return None

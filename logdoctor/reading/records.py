@@ -239,7 +239,9 @@ class _Open:
         if self.kind == "usage":
             return not FOREIGN.match(text) or ": error: " in text
         if begins_traceback(text):
-            return self.kind == "child" or (self.form is OWN and self.level in ("ERROR", "CRITICAL"))
+            # One traceback follows `Process X:`; the next one, without a connector, is somebody else's.
+            mine = self.kind == "child" and self.reader is None
+            return mine or (self.form is OWN and self.level in ("ERROR", "CRITICAL"))
         if self.form is OWN and self.level == "WARNING" and len(self.lines) > 1:
             return False  # a Python warning shows one source line
         return self.kind != "bar" and (text[0] in " \t" or text.startswith(TAILS))

@@ -335,6 +335,18 @@ def test_a_worker_that_left_no_traceback_was_killed_or_crashed(line: str, cause:
     assert root(made) == cause
 
 
+def test_what_the_resource_tracker_stumbles_over_is_no_cause() -> None:
+    worker = "Exception: WorkerProc initialization failed due to an exception in a background process."
+    tracker = (
+        "Traceback (most recent call last):\n"
+        '  File "/usr/lib/python3.11/multiprocessing/resource_tracker.py", line 239, in main\n'
+        "    cache[rtype].remove(name)\nKeyError: '/psm_11834410'"
+    )
+    child = f'Process EngineCore:\nTraceback (most recent call last):\n  File "/opt/x.py", line 7, in h\n{worker}'
+    made = boot(lines(banner(), LOADING, raised(worker), child, tracker))
+    assert root(made) == "process-ended-silently"
+
+
 def test_nccl_only_reports_an_earlier_fault() -> None:
     nccl = "host1:71:71 [0] NCCL WARN Cuda failure 700 'an illegal memory access was encountered'"
     made = boot(lines(banner(), UP, nccl, raised(ILLEGAL_ACCESS, head=FATAL)))

@@ -190,6 +190,14 @@ def test_json_records_bring_their_traceback_with_them() -> None:
     assert record.process.role == "engine"
 
 
+def test_the_traceback_after_that_of_a_child_is_another_record() -> None:
+    child = "Process EngineCore:\nTraceback (most recent call last):\nException: no worker\n"
+    other = 'Traceback (most recent call last):\n  File "/usr/lib/python3.11/multiprocessing/x.py", line 239, in main\n'
+    first, second = records(child + other + "KeyError: '/psm_1'\n")
+    assert first.exception is not None and first.exception.type == "Exception"
+    assert second.exception is not None and second.exception.type == "KeyError"
+
+
 def test_stdout_and_stderr_of_a_process_do_not_mix() -> None:
     def line(stream: str, text: str) -> str:
         return f"2026-11-30T09:35:51Z {stream} F (EngineCore pid=7) {text}\n"
