@@ -18,6 +18,7 @@ from logdoctor.database.schema import MatchItem, Signature
 from logdoctor.diagnosis.templates import cut
 from logdoctor.facts import LITERALS as FACT_LITERALS
 from logdoctor.model import Record
+from logdoctor.reading.quoting import settings_head
 
 if TYPE_CHECKING:
     from logdoctor.knowledge.absence import Absence
@@ -203,18 +204,22 @@ class BootMatcher:
         """Patterns that ran into the time limit."""
 
     def observe(self, record: Record, message: str, present: Iterable[str]) -> None:
-        """Match one record, given its message and the literals in it. Text that a client sent never matches."""
+        """Match one record, given its message and the literals in it. Text that a client sent never matches.
+
+        In a list of settings only what begins with its own words does: the rest are names of any content.
+        """
         if record.quoted:
             return
+        head = len(settings_head(message)) or len(message)
         candidates = self._matcher.candidates(present)
         if candidates and len(message) > WIDE:
             record = _slim(record)
         for number in candidates:
             item = self._matcher.item(number)
             if _allowed(item, record):
-                self._search(number, item, record, message)
+                self._search(number, item, record, message, head)
 
-    def _search(self, number: int, item: MatchItem, record: Record, message: str) -> None:
+    def _search(self, number: int, item: MatchItem, record: Record, message: str, head: int) -> None:
         if len(message) > WIDE and number in self._hits and self._hits[number].count >= KEPT_HITS:
             return  # wide messages take long, and nothing more is kept of them
         try:
@@ -222,7 +227,7 @@ class BootMatcher:
         except TimeoutError:
             self.too_slow[item.text] = None
             return
-        if found is None:
+        if found is None or found.start() > head:
             return
         position = min(message.count("\n", 0, found.start()), len(record.lines) - 1)
         line, text = record.lines[position]

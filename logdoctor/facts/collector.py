@@ -12,6 +12,7 @@ from logdoctor.facts.pattern import FactPattern, FactStore, PatternTable, Statem
 from logdoctor.facts.phases import PhaseTracker
 from logdoctor.facts.serving import Serving
 from logdoctor.model import Fact, PhaseSpan, Record
+from logdoctor.reading.quoting import settings_head
 
 PATTERNS: tuple[FactPattern, ...] = (
     *launch.PATTERNS,
@@ -73,8 +74,11 @@ class FactCollector:
             return
         if present is None:
             present = [literal for literal in LITERALS if literal in message]
-        self._phases.observe(record, message, present, now)
-        self._milestones.observe(record, message, present, self._phases.before_shutdown, now)
+        head = settings_head(message)
+        if head:
+            present = [literal for literal in present if literal in head]
+        self._phases.observe(record, head or message, present, now)
+        self._milestones.observe(record, head or message, present, self._phases.before_shutdown, now)
         self._keep(self._statements(record, message, present), record)
 
     def _statements(self, record: Record, message: str, present: Collection[str]) -> Iterator[Statement]:

@@ -25,6 +25,10 @@ _FIRST = frozenset(start[:3] for start in _STARTS)
 # `Request ID …`: an id of the client's choice follows; other sentences that begin so are vLLM's own.
 _REQUEST = re.compile(r"Request \S.{0,300}?(?: details: |aborted|failed|finished|cancelled|rejected|timed out)", re.S)
 
+_SETTINGS = re.compile(
+    r"(?:non-default )?args: (?:Namespace\(|\{)|Starting to load model |Loading model from scratch"
+    r"|Initializing an? (?:V[01] )?LLM engine \(v[^)\s]{1,60}\) with config: "
+)
 _ACCESS = re.compile(r'(?:\S+|\[[\da-f:]+\]:\d+) - "[A-Z]{3,9} (\S*)')
 _ENDPOINTS = re.compile(
     r"/(?:v1(?:/(?:chat/completions|completions|embeddings|models|responses|messages|score|rerank|audio/(?:transcriptions"
@@ -39,6 +43,16 @@ def is_quoted(message: str) -> bool:
     if message[:3] not in _FIRST or not message.startswith(_STARTS):
         return False
     return not message.startswith("Request ") or _REQUEST.match(message) is not None
+
+
+def settings_head(message: str) -> str:
+    """The beginning of a message that goes on with what an operator chose; empty when it is no such message.
+
+    Arguments, the engine's configuration and the model to load hold names, paths and chat templates of any content.
+    Facts are read from them; a signature, a phase or an event is none of their business.
+    """
+    match = _SETTINGS.match(message)
+    return match[0] if match else ""
 
 
 def is_foreign_target(message: str) -> bool:
