@@ -44,6 +44,8 @@ ANSWERS = {
     "What is 100 minus 37? Reply with the number only.": "63",
     "How many days are in two weeks? Reply with the number only.": "14",
 }
+SURE = 0.98
+"""How likely every token of a learned answer is, at least: rounding and batches must not tip it."""
 COUNTING = ("1, 2, 3, 4, 5, 6, 7,", " 8, 9, 10, 11, 12, 13, 14, 15, 16")
 TOOL_QUESTION = "What is the weather in Paris right now? Use the tool."
 TOOL_CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
@@ -123,16 +125,22 @@ def learn(folder: Folder, pairs: Iterable[tuple[str, str]]) -> Any:
     torch.manual_seed(0)
     model = LlamaForCausalLM(LlamaConfig(**SIZES))
     optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3)
-    for _ in range(400):
-        loss = model(input_ids=ids, labels=labels).loss
+    for step in range(600):
+        made = model(input_ids=ids, labels=labels)
+        if step % 10 == 0 and _least_sure(made.logits, labels) > SURE:
+            return model
         optimizer.zero_grad()
-        loss.backward()
+        made.loss.backward()
         optimizer.step()
-        if loss.item() < 2e-4:
-            break
-    if loss.item() > 0.01:
-        raise SystemExit(f"the tiny model did not learn its answers (loss {loss.item():.3f})")
-    return model
+    raise SystemExit(f"the tiny model did not learn its answers (loss {made.loss.item():.3f})")
+
+
+def _least_sure(logits: Any, labels: Any) -> float:
+    """The probability of the right token where it is least likely; a mean would hide a single wrong digit."""
+    chances = torch.softmax(logits[:, :-1], -1)
+    wanted = labels[:, 1:]
+    right = chances.gather(-1, wanted.clamp(min=0).unsqueeze(-1)).squeeze(-1)
+    return float(right[wanted >= 0].min())
 
 
 def chat(question: str) -> str:
