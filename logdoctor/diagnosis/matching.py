@@ -23,7 +23,7 @@ from logdoctor.reading.quoting import settings_head
 if TYPE_CHECKING:
     from logdoctor.knowledge.absence import Absence
 
-PATTERN_TIMEOUT = 0.2
+PATTERN_TIMEOUT = 1.0
 """Seconds that one pattern may take on one record."""
 KEPT_HITS = 8
 """Hits kept of one item; more are counted only."""
@@ -222,6 +222,8 @@ class BootMatcher:
     def _search(self, number: int, item: MatchItem, record: Record, message: str, head: int) -> None:
         if len(message) > WIDE and number in self._hits and self._hits[number].count >= KEPT_HITS:
             return  # wide messages take long, and nothing more is kept of them
+        if item.text in self.too_slow:
+            return
         try:
             found = self._matcher.pattern(number).search(message, timeout=PATTERN_TIMEOUT)
         except TimeoutError:

@@ -13,7 +13,19 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "samples"
-COMMAND = (sys.executable, "-c", "from logdoctor.entry import main; main()")
+# The kernel counts the parent's size before the program began into a child's peak, so the child tells its own.
+_PEAK = "TEST_PEAK_FILE"
+_CODE = f"""
+import atexit, os
+def peak():
+    if {_PEAK!r} in os.environ:
+        with open("/proc/self/status") as status, open(os.environ[{_PEAK!r}], "w") as out:
+            out.write(next(line.split()[1] for line in status if line.startswith("VmHWM")))
+atexit.register(peak)
+from logdoctor.entry import main
+main()
+"""
+COMMAND = (sys.executable, "-c", _CODE)
 HEALTHY = SAMPLES / "cpu" / "0.17.1" / "healthy.log"
 FAILED = SAMPLES / "cpu" / "0.17.1" / "bad_choice.log"
 
@@ -58,13 +70,18 @@ def start(
 
 def run(*arguments: str | Path, data: bytes | None = None, env: dict[str, str] | None = None, **more: Any) -> Outcome:
     """Run the tool to its end; `data` is its standard input."""
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as stdin:
+    with (
+        tempfile.TemporaryFile() as out,
+        tempfile.TemporaryFile() as err,
+        tempfile.TemporaryFile() as stdin,
+        tempfile.NamedTemporaryFile("r") as peak,
+    ):
         settings: dict[str, Any] = {"stdout": out, "stderr": err}
         if data is not None:
             stdin.write(data)
             stdin.seek(0)
             settings["stdin"] = stdin
-        process = start(arguments, env=env, **(settings | more))
+        process = start(arguments, env={**(env or environment()), _PEAK: peak.name}, **(settings | more))
         _, waited, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(waited)
         out.seek(0)
@@ -74,5 +91,5 @@ def run(*arguments: str | Path, data: bytes | None = None, env: dict[str, str] |
             out.read(),
             err.read().decode("utf-8", "replace"),
             usage.ru_utime + usage.ru_stime,
-            usage.ru_maxrss / (1024 if sys.platform == "linux" else 1024**2),
+            int(peak.read() or 0) / 1024,
         )
