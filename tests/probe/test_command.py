@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -208,6 +209,9 @@ def test_watching_asks_for_a_tool_once_where_there_is_none() -> None:
     assert sum("tools" in body for body in server.bodies) == 1
 
 
+@pytest.mark.skipif(
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN, reason="the tests run where an interrupt is ignored"
+)
 def test_an_interrupt_ends_a_watch_with_the_last_status() -> None:
     with StandIn(Plan(health=503)) as server:
         words = [sys.executable, "-m", "logdoctor", "probe", server.url, "--interval", "30s", "--quiet"]
