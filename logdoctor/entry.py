@@ -63,7 +63,7 @@ def main() -> None:
     # A short run that makes many small values: collecting cycles now and then is enough.
     import gc
 
-    gc.set_threshold(50_000, 20, 50)
+    gc.set_threshold(200_000, 20, 50)
     if None in (sys.stdin, sys.stdout, sys.stderr):
         from logdoctor.console import open_standard_streams
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from tests.benchmarks import serving_log, start_log
 
 BASE = [sys.executable, "-c", "import typer, rich.console, yaml, regex"]
-TOOL = [sys.executable, "-m", "logdoctor.entry", "--format", "json"]
+TOOL = [str(Path(sys.executable).with_name("logdoctor")), "--format", "json"]
 
 
 class Bench:
