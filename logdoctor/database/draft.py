@@ -22,7 +22,7 @@ ID_WORDS = 5
 # What differs from one log to the next, and how a pattern says so. The order matters: the wider form first.
 _VARIABLE = re.compile(
     r"""(?P<quoted>(?<!\w)'[^'\n]{0,200}'(?!\w)|"[^"\n]{0,200}")
-      | (?P<path>(?<![\w/])(?:https?://|/|\./)[^\s'",;)\]]+|[\w.-]+/[\w./-]+)
+      | (?P<path>(?<![\w/])(?:https?://|/|\./)[^\s'",;)\]]+|(?<![\w.-])[\w.-]+/[\w./-]+)
       | (?P<hex>\b0x[0-9a-fA-F]+\b|\b[0-9a-f]{8,}\b)
       | (?P<number>(?<![A-Za-z_])[-+]?\d[\d.,]*\d|(?<![A-Za-z_])\d)
       | (?P<placeholder><[^<>\n]{1,60}>|\[[^\[\]\n]*(?:redacted|REDACTED)[^\[\]\n]*\])

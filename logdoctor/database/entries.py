@@ -15,7 +15,7 @@ MAX_FILE_BYTES = 4 * 2**20
 """A larger file is not a hand-written database."""
 
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
 _FACT_KEY = re.compile(r"[A-Za-z_][\w]*(?:\.[\w-]+)*")
 
 

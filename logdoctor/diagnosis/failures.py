@@ -22,7 +22,7 @@ _ALIVE_AFTER = 3
 _USAGE_ERROR = re.compile(r"^[\w./-]+: error: ")
 _ASIDE = re.compile(r"^(?:Exception ignored in|--- Logging error ---|Task exception was never retrieved)")
 """What Python itself says before a traceback that ends nothing; the reader may keep the two apart."""
-_PYTHON_WARNING = re.compile(r"\w*Warning$")
+_PYTHON_WARNING = re.compile(r"Warning$")
 _HELPER = "/multiprocessing/resource_tracker.py"
 """A process of Python's own beside every program; it outlives the others and stumbles when they are killed."""
 

@@ -21,8 +21,8 @@ _FOLDS = (
     ),
     (re.compile(r"(?i)((?:key|token|passw(?:or)?d|secret|cookie|authorization)[\"']?\s?[=:]\s?)[^\s,;]+"), r"\1S"),
     (re.compile(r"'[^'\n]*'|\"[^\"\n]*\"|`[^`\n]*`"), "S"),
-    (re.compile(r"(?:[a-z][a-z0-9+.-]*://|/|~/|[A-Z]:\\)[^\s,;:)\]}]+"), "P"),
-    (re.compile(r"\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w-]{12,}\b"), "T"),
+    (re.compile(r"(?:(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*://|/|~/|[A-Z]:\\)[^\s,;:)\]}]+"), "P"),
+    (re.compile(r"(?<![\w-])(?=[\w-]{12})(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w-]+"), "T"),
     (re.compile(r"\b0x[0-9a-fA-F]+\b|[-+]?\d[\d,._]*"), "N"),
     (re.compile(r"\s+"), " "),
 )

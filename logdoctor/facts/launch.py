@@ -34,13 +34,13 @@ PATTERNS: tuple[FactPattern, ...] = (
     ),
     FactPattern(
         "█  model ",
-        r"█\s+model\s+(?P<model>\S.*?)\s*$",
+        r"█\s+model\s+(?P<model>\S[^\n]{0,500})",
         {"model": ("model.name", text)},
         rank=1,
     ),
     FactPattern(
         "vLLM server version",
-        r"vLLM server version (?P<version>[^\s,]+), serving model (?P<model>\S.*?)\s*$",
+        r"vLLM server version (?P<version>[^\s,]+), serving model (?P<model>\S[^\n]{0,500})",
         {"version": ("vllm.version", version), "model": ("model.name", text)},
     ),
     FactPattern(
@@ -51,7 +51,7 @@ PATTERNS: tuple[FactPattern, ...] = (
     ),
     FactPattern(
         "vLLM Version",
-        r"^vLLM Version\s*:?\s+(?P<version>\d\S*)",
+        r"^vLLM Version(?:[ \t]*:)?[ \t]+(?P<version>\d\S*)",
         {"version": ("vllm.version", version)},
         rank=1,
     ),
@@ -194,7 +194,7 @@ PATTERNS: tuple[FactPattern, ...] = (
     ),
     FactPattern(
         "VLLM_CPU_OMP_THREADS_BIND=",
-        r"^\s*(?P<name>VLLM_CPU_OMP_THREADS_BIND)='(?P<value>[^'\n]{1,200})'",
+        r"^[ \t]*(?P<name>VLLM_CPU_OMP_THREADS_BIND)='(?P<value>[^'\n]{1,200})'",
         {"value": ("env.{name}", text)},
     ),
     FactPattern(

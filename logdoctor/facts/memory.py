@@ -7,7 +7,7 @@ import re
 from logdoctor.facts.pattern import FactPattern, Policy, gib, integer, number, text, true
 from logdoctor.model import FactValue
 
-_N = r"-?[\d.]+"
+_N = r"-?[\d.]{1,24}"
 
 PATTERNS: tuple[FactPattern, ...] = (
     # Both the refusal ("is less than desired") and the remark after a start ("Desired … is") hold the same numbers.
@@ -236,5 +236,5 @@ PATTERNS: tuple[FactPattern, ...] = (
 
 def listed_gib(captured: str) -> FactValue | None:
     """The sum of what `Process N has … memory in use` states, in GiB."""
-    sizes = [gib(size) for size in re.findall(r"has ([\d.]+ [KMG]iB)", captured)]
+    sizes = [gib(size) for size in re.findall(r"has ([\d.]{1,24} [KMG]iB)", captured)]
     return round(sum(size for size in sizes if isinstance(size, float)), 4) if sizes else None

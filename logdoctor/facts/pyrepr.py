@@ -33,7 +33,7 @@ _NEXT_KEYWORD = re.compile(r",\s*(?:[A-Za-z_]\w*=|\Z)")
 _PLAIN = re.compile(r"[^,()\[\]{}:'\"]+")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{0,20}://[^,()\[\]{}'\"]*")
 _ANGLE = re.compile(r"[<>]")
-_ENUM = re.compile(r"<[\w.]*?\.?(?P<member>\w+): (?P<value>.*)>\Z", re.DOTALL)
+_ENUM = re.compile(r"<(?:[\w.]*\.)?(?P<member>\w+): (?P<value>.*)>\Z", re.DOTALL)
 _ENCLOSED = re.compile(r"\s*(?:['\"\[{(<]|[rRuUbBfF]{1,2}['\"]|[A-Za-z_][\w.]*\()")
 _STRING_PART = {quote: re.compile(rf"[^{quote}\\]+") for quote in "'\""}
 _INTEGER = re.compile(r"[+-]?\d{1,30}\Z")

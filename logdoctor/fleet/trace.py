@@ -19,6 +19,8 @@ MAX_BOOTS = 64
 """Boots of one log whose times are kept; the last ones count."""
 MAX_RANKS = 512
 _KEPT_STAMPS = 4096
+_WIDE = 4000
+"""Characters of a line in which a group may be announced."""
 _FORTY_YEARS = 40 * 366 * 86400.0
 
 _INIT = re.compile(
@@ -110,7 +112,7 @@ class BootTrace:
             self._stride *= 2
 
     def _note_rank(self, text: str, pid: str) -> None:
-        found = _INIT.search(text) or _GROUP.search(text)
+        found = _INIT.search(text) or _GROUP.search(text, 0, _WIDE)
         if found and len(self.addresses) < MAX_RANKS:
             self.addresses[found["address"]] = None
         found = found or _ASSIGNED.search(text)

@@ -14,7 +14,7 @@ from logdoctor.launch.pieces import whole
 from logdoctor.launch.scripts import Call, Script
 
 MAX_CHARACTERS = 256 * 1024
-_GAP = re.compile(r"[ \t]+\Z")
+_GAP = re.compile(r"(?<![ \t])[ \t]+\Z")
 
 
 def read_script(text: str) -> LaunchCommand:

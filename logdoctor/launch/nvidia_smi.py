@@ -11,10 +11,10 @@ from logdoctor.model import Fact, FactValue
 
 MAX_CHARACTERS = 2 * 1024 * 1024
 _BANNER = re.compile(r"Driver Version\s*:\s*(?P<driver>\d[\d.]*)\s+(?:\|\s*)?CUDA Version\s*:\s*(?P<cuda>\d[\d.]*)")
-_ROW = re.compile(r"^\|\s+\d+\s+(?P<name>\S.*?)\s+(?:On|Off|N/A)\s*\|", re.MULTILINE)
+_ROW = re.compile(r"^\|\s+\d+\s+(?P<name>\S[^\n|]{0,80}?)\s+(?:On|Off|N/A)\s*\|", re.MULTILINE)
 _USED = re.compile(r"\|\s*(?P<used>\d+)MiB\s*/\s*(?P<total>\d+)MiB\s*\|")
 _LISTED = re.compile(r"^GPU \d+: (?P<name>\S.*?) \(UUID", re.MULTILINE)
-_FIELD = re.compile(r"^\s*(?P<key>[A-Z][\w .]*?)\s*:\s*(?P<value>\S.*?)\s*$", re.MULTILINE)
+_FIELD = re.compile(r"^\s*(?P<key>[A-Z][\w .]{0,80}?)\s*:\s*(?P<value>\S.{0,300}?)\s*$", re.MULTILINE)
 _MIB = re.compile(r"(\d+)(?:\.\d+)?\s*(?:MiB)?")
 
 

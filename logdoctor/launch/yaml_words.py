@@ -24,7 +24,7 @@ from logdoctor.launch.yaml_nodes import (
 
 QUOTING = {"'": Quoting.YAML_SINGLE, '"': Quoting.YAML_DOUBLE}
 _REFERENCE = re.compile(
-    r"(?<!\$)\$(?:\{(?P<braced>\w+)(?::?-(?P<default>[^{}]*))?[^{}]*\}|(?P<plain>\w+)|\((?P<k8s>\w+)\))"
+    r"(?<!\$)\$(?:\{(?P<braced>\w+)(?::?-(?P<default>[^{}]*)|[^{}\w][^{}]*)?\}|(?P<plain>\w+)|\((?P<k8s>\w+)\))"
 )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 _NO_SCHEME = re.compile(r"(?![a-z][a-z0-9+.-]*://)", re.I)
-_HOST = re.compile(r"[\w.~-]+|[0-9a-f:.]*:[0-9a-f:.]*(?:%\w+)?", re.A)
+_HOST = re.compile(r"[\w.~-]+|[0-9a-f.]*:[0-9a-f:.]*(?:%\w+)?", re.A)
 _PATH = re.compile(r"(?:/[\w.~%+@=,-]*)*", re.A)
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 

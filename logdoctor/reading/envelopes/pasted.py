@@ -40,7 +40,7 @@ class PowerShell(Envelope):
     name = "powershell"
     _program = re.compile(r"(?:docker|docker-compose|podman|kubectl|nerdctl|wsl|vllm)(?:\.exe)? : (?=\S)")
     _place = re.compile(r"At (?:line|.{1,300}\.ps1):\d+ char:\d+\r*$")
-    _noise = re.compile(r"(?:\+ .*|\s+\+ (?:CategoryInfo|FullyQualifiedErrorId)\s*: .*|\s*\r*)$")
+    _noise = re.compile(r"(?:\+ .*|\s+\+ (?:CategoryInfo|FullyQualifiedErrorId)\s*: .*|\s*)$")
 
     def __init__(self) -> None:
         self._left = 0

@@ -100,7 +100,7 @@ _NAMED = Pattern(
     r"(?:\\*[\"'])?(?:\s?=\s?|:\s?(?=\\*[\"'])|\s{0,12}:\s{1,12}|\s)(?:\\*[\"'])?(?P<host>[A-Za-z0-9][\w-]{0,62}"
     r"(?:\.[\w-]{1,62}){0,8})(?![\w(\[/-]|\.\w)"
 )
-_KUBERNETES = Pattern(r"^\s*Node:\s{1,24}(?P<host>[A-Za-z0-9][\w.-]{0,80})(?=/|\s*$)", re.MULTILINE)
+_KUBERNETES = Pattern(r"^[ \t]*Node:\s{1,24}(?P<host>[A-Za-z0-9][\w.-]{0,80})(?=/|\s*$)", re.MULTILINE)
 _URL = Pattern(
     r"(?i)(?<![a-z0-9])(?:https?|wss?|tcp|udp|grpcs?|rediss?|postgres(?:ql)?|mysql|mongodb(?:\+srv)?|amqps?|ray"
     r"|nats|ldaps?|ssh|s?ftp|kafka|git|oci|docker)"

@@ -19,7 +19,7 @@ _TEXT = Pattern(
 )
 # `{"role": "user", "content": "…"}` of request bodies, and of pydantic's input_value
 _CONTENT = Pattern(
-    r"(?P<k>\\*[\"'])(?:content|text|input|instructions|arguments|refusal)(?P=k)\s*:\s*(?P<quote>\\*[\"'])"
+    r"(?<!\\)(?P<k>\\*[\"'])(?:content|text|input|instructions|arguments|refusal)(?P=k)\s*:\s*(?P<quote>\\*[\"'])"
 )
 _PARTS = ("content", "text", "input", "instructions", "arguments", "refusal")
 _MESSAGES = ("role", "messages", "prompt", "input_text", '"type"', "'type'")

@@ -30,7 +30,7 @@ _NO_SECRET = Pattern(
 )
 # In code lines of tracebacks a value is an expression: `token=token,`, `api_key=os.environ[...]`, `self.token`.
 _CODE = Pattern(
-    r"(?:self|cls|args|config|cfg|kwargs|os|request|settings|envs?|model_config|vllm_config|opts?)\.[\w.]+.*"
+    r"(?:self|cls|args|config|cfg|kwargs|os|request|settings|envs?|model_config|vllm_config|opts?)\.[\w.].*"
     r"|(?:use_)?(?:hf_|auth_|access_|api_)?(?:tokens?|api_key|keys?|password|passwd|pwd|secret|auth|credentials?"
     r"|cookies?|headers?"
     r"|authorization|keyfile)|[A-Za-z_][\w.]*[(\[].*"
@@ -40,7 +40,7 @@ _BARE_STOP = Pattern(
     r"""|[,;&|](?=\s|$|["'\[{(]|[\w.-]{1,60}\s?[=:])|[)\]}>]+(?=\s|$|[,;:."'`)\]}>])|\.(?=\s|$)|[,;:!?](?=\s|$)|\\$|\\(?=\n)"""
 )
 _WORD = Pattern(r"[^\s,'\"\[\](){}]{2,}")
-_COMMENT = Pattern(r"\s+#\s")
+_COMMENT = Pattern(r"(?<!\s)\s+#\s")
 
 
 def is_secret_value(value: str) -> bool:
