@@ -12,7 +12,8 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import regex
 
@@ -28,9 +29,46 @@ _UNENDING = 30
 """Repeats from here on can be pumped."""
 
 
-def package_patterns() -> dict[str, re.Pattern[str]]:
+class Used(NamedTuple):
+    """A pattern and the methods by which the package uses it."""
+
+    pattern: re.Pattern[str]
+    methods: frozenset[str]
+    longest: int
+
+
+_ANCHORED = {"match", "fullmatch"}
+_KNOWN = {"OTHER_LOGGERS": {"match"}, "_NEXT_LISTED": {"match"}, "_NEXT_WORD": {"match"}}
+"""Patterns that are not used by a name of their own."""
+SHORT_INPUT = {
+    "_VERSIONED": 60, "_RANK": 90, "_HOST": 300, "_IMAGE_VARIABLES": 300, "_DEPLOYMENT": 100, "_GROUP": 4000,
+    "_VARIABLE": 4000, "_FOLDS": 2000,
+}  # fmt: skip
+"""Patterns that never see more characters than this: names, and texts that are cut before."""
+
+
+def _methods(name: str, module: str) -> frozenset[str]:
+    """How the package uses a name: `search` stands for everything that begins anywhere."""
+    if name in _KNOWN:
+        return frozenset(_KNOWN[name])
+    call = re.compile(rf"\b{re.escape(name)}\.(search|match|fullmatch|finditer|findall|sub|split)\(")
+    used = set(call.findall(_source(module))) or set(call.findall(_source("")))
+    anywhere = {"search"} if used - _ANCHORED or not used else set()
+    return frozenset((used & _ANCHORED) | anywhere)
+
+
+@cache
+def _source(module: str) -> str:
+    """The source of a module, or of the whole package."""
+    if module:
+        return Path(importlib.import_module(module).__file__ or "").read_text()
+    return "\n".join(path.read_text() for path in sorted(Path(logdoctor.__path__[0]).rglob("*.py")))
+
+
+def package_patterns() -> dict[str, Used]:
     """Every compiled or lazy pattern in the modules of the package, and those in the rows of its tables."""
-    found: dict[str, re.Pattern[str]] = {}
+    found: dict[str, Used] = {}
+    sources: set[tuple[str, int]] = set()
     for module in pkgutil.walk_packages(logdoctor.__path__, "logdoctor."):
         if module.name.endswith("__main__"):
             continue
@@ -40,34 +78,39 @@ def package_patterns() -> dict[str, re.Pattern[str]]:
             continue
         seen: set[int] = set()
         for name, value in vars(imported).items():
-            for source, flags in _sources(value, seen):
-                found.setdefault(f"{module.name}.{name}: {source[:60]}", re.compile(source, flags))
+            for inner, source, flags in _sources(value, seen, name):
+                if (source, flags) not in sources:  # imported names are met again
+                    sources.add((source, flags))
+                    used = Used(
+                        re.compile(source, flags), _methods(inner, module.name), SHORT_INPUT.get(inner, MAX_LENGTH)
+                    )
+                    found[f"{module.name}.{name}: {source[:60]} #{len(sources)}"] = used
     return found
 
 
-def _sources(value: Any, seen: set[int], depth: int = 0) -> Iterator[tuple[str, int]]:
-    """Yield the patterns in a value of a module, at any depth of its tuples, dictionaries and rows."""
+def _sources(value: Any, seen: set[int], name: str, depth: int = 0) -> Iterator[tuple[str, str, int]]:
+    """Yield name, source and flags of the patterns in a value, at any depth of its tuples, dictionaries and rows."""
     if depth > 4 or id(value) in seen:
         return
     if isinstance(value, re.Pattern):
         if isinstance(value.pattern, str):
-            yield value.pattern, value.flags & ~re.UNICODE
+            yield name, value.pattern, value.flags & ~re.UNICODE
     elif isinstance(getattr(value, "compiled", None), re.Pattern):  # redaction's lazy pattern
-        yield value.source, value.flags
+        yield name, value.source, value.flags
     elif isinstance(getattr(value, "regex", None), str):  # rows of facts and events
         if value.regex:
-            yield value.regex, re.MULTILINE
+            yield "", value.regex, re.MULTILINE
     elif isinstance(value, type):
         if value.__module__.startswith("logdoctor"):
             seen.add(id(value))
-            for inner in vars(value).values():
-                yield from _sources(inner, seen, depth + 1)
+            for attribute, inner in vars(value).items():
+                yield from _sources(inner, seen, attribute, depth + 1)
     elif isinstance(value, dict):
         for inner in value.values():
-            yield from _sources(inner, seen, depth + 1)
+            yield from _sources(inner, seen, name, depth + 1)
     elif isinstance(value, (tuple, list, frozenset, set)):
         for inner in value:
-            yield from _sources(inner, seen, depth + 1)
+            yield from _sources(inner, seen, name, depth + 1)
 
 
 def signature_patterns() -> dict[str, regex.Pattern[str]]:
