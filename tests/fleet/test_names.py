@@ -50,8 +50,8 @@ def test_the_content_of_some_files_is_never_looked_at(name: str) -> None:
         b"first words of a wrapper script\nINFO 11-30 10:00:01 [a.py:1] x\n",
         b"[pod/vllm-0/server] hello\n",
         READY.encode(),
-        gzip.compress(READY.encode()),
-        gzip.compress(READY.encode() * 1000)[:200],
+        gzip.compress(READY.encode(), mtime=0),
+        gzip.compress(READY.encode() * 1000, mtime=0)[:200],
     ],
 )
 def test_logs_by_content(start: bytes) -> None:
@@ -67,7 +67,7 @@ def test_logs_by_content(start: bytes) -> None:
         b'{"model_type": "llama"}\n',
         b"2026-11-30T10:00:01Z stdout\n",
         b"a: b\nINFORMATION 11-30\n",
-        gzip.compress(b"nothing of the kind\n"),
+        gzip.compress(b"nothing of the kind\n", mtime=0),
         b"\x1f\x8b broken",
     ],
 )
