@@ -26,7 +26,7 @@ _VARIABLE = re.compile(
       | (?P<hex>\b0x[0-9a-fA-F]+\b|\b[0-9a-f]{8,}\b)
       | (?P<number>(?<![A-Za-z_])[-+]?\d[\d.,]*\d|(?<![A-Za-z_])\d)
       | (?P<placeholder><[^<>\n]{1,60}>|\[[^\[\]\n]*(?:redacted|REDACTED)[^\[\]\n]*\])
-      | (?P<line>\s*\n\s*)""",
+      | (?P<line>(?<!\s)\s*\n\s*)""",
     re.VERBOSE,
 )
 _STANDS_FOR = {

@@ -41,7 +41,7 @@ _EMPTY_ANSWER = re.compile(
     r"Generated response [^\s:]{1,200}: output: '', (?:output_token_ids: (?:None|\[[\d, ]*\]), )?finish_reason: length$"
 )
 """Output logging of a request that ended at its limit without content. No text of a client can make up this line."""
-_PREEMPTED = re.compile(r"is preempted by PreemptionMode.*?total_num_cumulative_preemption=(\d{1,12})", re.DOTALL)
+_PREEMPTED = re.compile(r"is preempted by PreemptionMode.{0,600}?total_num_cumulative_preemption=(\d{1,12})", re.DOTALL)
 
 
 class Serving:

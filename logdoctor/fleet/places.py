@@ -78,7 +78,7 @@ def _place_in_line(line: str) -> Place:
     if kubectl:
         return Place(pod=kubectl["pod"])
     if _TIMED_LABELS.match(line):
-        labels = _LABELS.search(line)
+        labels = _LABELS.search(line, 0, 4000)
         found = [(match["key"], match["value"]) for match in _LABEL.finditer(labels[0])] if labels else []
         return _place_of([(key.removeprefix("resource.labels."), value) for key, value in found])
     journal = _JOURNAL.match(line)

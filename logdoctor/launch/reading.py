@@ -14,7 +14,14 @@ MAX_INSPECT = 4 * 1024 * 1024
 
 _YAML = re.compile(r"^(?:services|apiVersion|kind)[ \t]*:", re.MULTILINE)
 _JSON_KEYS = re.compile(r'"(?:services|apiVersion)"\s*:')
-_COMMAND = re.compile(r"\bvllm\s+serve\b|api_server|\b(?:docker|podman|nerdctl)\b.*\brun\b", re.DOTALL)
+_COMMAND = re.compile(r"\bvllm\s+serve\b|api_server")
+_TOOL, _RUN = re.compile(r"\b(?:docker|podman|nerdctl)\b"), re.compile(r"\brun\b")
+
+
+def _holds_command(text: str) -> bool:
+    """Whether a text holds what starts a server: vLLM's own command, or a tool's name and `run` somewhere behind it."""
+    tool = _TOOL.search(text)
+    return bool(_COMMAND.search(text) or (tool and _RUN.search(text, tool.end())))
 
 
 def read_launch(text: str, *, service: str = "") -> LaunchCommand:
@@ -37,7 +44,7 @@ def read_launch(text: str, *, service: str = "") -> LaunchCommand:
             return _read_yaml(text, service)
         except LaunchError:
             # A script may hold a manifest in a here-document.
-            if is_json or not _COMMAND.search(text):
+            if is_json or not _holds_command(text):
                 raise
             try:
                 return read_script(text)

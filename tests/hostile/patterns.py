@@ -49,20 +49,22 @@ SHORT_INPUT = {
 
 def _methods(name: str, module: str) -> frozenset[str]:
     """How the package uses a name: `search` stands for everything that begins anywhere."""
-    if name in _KNOWN:
-        return frozenset(_KNOWN[name])
-    call = re.compile(rf"\b{re.escape(name)}\.(search|match|fullmatch|finditer|findall|sub|split)\(")
-    used = set(call.findall(_source(module))) or set(call.findall(_source("")))
+    used = _KNOWN.get(name) or _calls(module).get(name) or _calls("").get(name, set())
     anywhere = {"search"} if used - _ANCHORED or not used else set()
     return frozenset((used & _ANCHORED) | anywhere)
 
 
 @cache
-def _source(module: str) -> str:
-    """The source of a module, or of the whole package."""
+def _calls(module: str) -> dict[str, set[str]]:
+    """Which methods a module, or the whole package, calls on which names."""
     if module:
-        return Path(importlib.import_module(module).__file__ or "").read_text()
-    return "\n".join(path.read_text() for path in sorted(Path(logdoctor.__path__[0]).rglob("*.py")))
+        source = Path(importlib.import_module(module).__file__ or "").read_text()
+    else:
+        source = "\n".join(path.read_text() for path in sorted(Path(logdoctor.__path__[0]).rglob("*.py")))
+    found: dict[str, set[str]] = {}
+    for name, method in re.findall(r"\b(\w+)\.(search|match|fullmatch|finditer|findall|sub|split)\(", source):
+        found.setdefault(name, set()).add(method)
+    return found
 
 
 def package_patterns() -> dict[str, Used]:
