@@ -41,7 +41,11 @@ def load_translations(directory: Path, lang: str) -> dict[str, Translation]:
     import yaml
 
     path = directory / FOLDER / f"{lang}.yaml"
-    loaded = yaml.load(path.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(path.read_bytes())
+    try:
+        loaded = loader.get_single_data()
+    finally:
+        loader.dispose()
     if not isinstance(loaded, dict):
         raise ValueError(f"{path.name}: wants a mapping from ids to texts")
     return {str(name): _translation(f"{path.name}: {name}", entry) for name, entry in loaded.items()}

@@ -60,6 +60,7 @@ class InputRuns:
         number = 1
         for name in self._names:
             if self.bytes_read >= self._max_bytes:
+                self._remarks.append(f"{name}: not read, as {self._max_bytes} bytes had been read before it.")
                 break
             for data in _whole_lines(self._read(name)):
                 yield Run(number, data)
@@ -76,11 +77,12 @@ class InputRuns:
             raise InputError(_sentence(shown, error)) from error
         try:
             for piece in decompressed(stream, CHUNK, lambda remark: self._remarks.append(f"{shown}: {remark}")):
+                whole = len(piece)
                 piece = self._within_limit(piece, shown)
                 clean = text.feed(piece)
                 if clean:
                     yield clean
-                if self.bytes_read >= self._max_bytes:
+                if len(piece) < whole:
                     break
             rest = text.finish()
             if rest:
