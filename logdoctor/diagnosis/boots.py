@@ -18,7 +18,7 @@ FIRST, LAST = 100, 100
 """Boots of a log that are reported."""
 WHOLE = 10
 """Boots at the beginning and at the end of a log that are told with all their findings."""
-BRIEF_FINDINGS = 20
+BRIEF_FINDINGS = 12
 SMALL_LINES, SMALL_CHARACTERS = 400, 40_000
 """Size up to which the records of a boot are kept instead of being looked at."""
 

@@ -6,6 +6,7 @@ items whose core is there run their pattern. Every pattern runs under a time lim
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
@@ -27,6 +28,8 @@ PATTERN_TIMEOUT = 1.0
 """Seconds that one pattern may take on one record."""
 KEPT_HITS = 8
 """Hits kept of one item; more are counted only."""
+WIDE_SEARCHES = 8
+"""Wide messages of a boot in which one item is looked for: they take long, and no boot has many."""
 MAX_RANKS = 64
 WIDE = 16_000
 """Characters of a message from which on hits keep the beginnings of its lines only."""
@@ -200,6 +203,7 @@ class BootMatcher:
     def __init__(self, matcher: Matcher) -> None:
         self._matcher = matcher
         self._hits: dict[int, ItemHits] = {}
+        self._wide: Counter[int] = Counter()
         self.too_slow: dict[str, None] = {}
         """Patterns that ran into the time limit."""
 
@@ -220,8 +224,10 @@ class BootMatcher:
                 self._search(number, item, record, message, head)
 
     def _search(self, number: int, item: MatchItem, record: Record, message: str, head: int) -> None:
-        if len(message) > WIDE and number in self._hits and self._hits[number].count >= KEPT_HITS:
-            return  # wide messages take long, and nothing more is kept of them
+        if len(message) > WIDE:
+            if self._wide[number] >= WIDE_SEARCHES:
+                return
+            self._wide[number] += 1
         if item.text in self.too_slow:
             return
         try:
