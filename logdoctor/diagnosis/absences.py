@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 
-from logdoctor.diagnosis import fingerprints
+from logdoctor.diagnosis import fingerprints, refused
 from logdoctor.diagnosis.templates import shell_word
 from logdoctor.knowledge.absence import Absence, Presence, describe_absence, describe_value
 from logdoctor.knowledge.releases import Version, parse_version
@@ -26,6 +26,10 @@ _PARSERS = (
     ("args.reasoning_parser", Kind.REASONING_PARSER, "args.reasoning_parser_plugin"),
     ("args.tool_call_parser", Kind.TOOL_PARSER, "args.tool_parser_plugin"),
 )
+_OWNERS = {Kind.REASONING_PARSER: "--reasoning-parser", Kind.TOOL_PARSER: "--tool-call-parser"}
+_WITH_VALUE = ("unknown-value", "unknown-parser")
+MAX_TITLE = 8
+"""Flags that a title and a cause name; the rest is in the remedies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +52,19 @@ class _Tables:
     """The version knowledge as one boot asks it. What was asked before costs nothing, and new questions have an end."""
 
     def __init__(self, version: Version | None, asked: Asked) -> None:
-        self._version = version
+        self.version = version
         self._asked = asked
 
     def name(self, kind: Kind, name: str) -> Absence | None:
         """Describe a name; None too when too many were asked about."""
-        return self._ask(kind.value, name, lambda: describe_absence(kind, name, self._version))
+        return self._ask(kind.value, name, lambda: describe_absence(kind, name, self.version))
 
     def value(self, owner: str, value: str) -> Absence | None:
         """Describe the value of a flag or variable."""
-        return self._ask(owner, value, lambda: describe_value(owner, value, self._version))
+        return self._ask(owner, value, lambda: describe_value(owner, value, self.version))
 
     def _ask(self, owner: str, name: str, answer: Callable[[], Absence | None]) -> Absence | None:
-        key = owner, name, str(self._version or "")
+        key = owner, name, str(self.version or "")
         if key not in self._asked:
             if len(self._asked) >= MAX_ASKED:
                 return None
@@ -69,24 +73,50 @@ class _Tables:
 
 
 def absences(
-    facts: Facts, findings: Sequence[Finding], general: Collection[str], asked: Asked | None = None
+    facts: Facts,
+    findings: Sequence[Finding],
+    general: Collection[str],
+    asked: Asked | None = None,
+    typed: refused.Typed | None = None,
 ) -> list[Finding]:
     """Return the findings of a boot with those about missing names added.
 
     A specific signature that names the thing tells more, and stays alone. One of the `general` ids (argparse's own
-    words) gives its place to the finding that names the thing. `asked` remembers answers from boot to boot.
+    words) gives its place to the finding that names the thing. `asked` remembers answers from boot to boot; `typed` are
+    the values behind the flags of a launch, which a log's own lines tell.
     """
     fact = facts.get("vllm.version")
     tables = _Tables(parse_version(str(fact.value)) if fact else None, {} if asked is None else asked)
-    found = [*findings]
-    told = {finding.id: _told(finding) for finding in findings if finding.id not in general}
-    named = chain(_variables(facts, tables), _flags(facts, tables), _values(facts, tables), _parsers(facts, tables))
+    found = _with_flags(facts, findings, general, tables, typed or {})
+    told = {finding.id: _told(finding) for finding in found if finding.id not in general}
+    named = chain(_variables(facts, tables), _values(facts, tables), _parsers(facts, tables))
     for one in islice(named, MAX_NAMES):
         name = one.shown.casefold()
-        if not any(name in text for text in told.values()):
-            finding = _finding(one)
+        if any(name in text for text in told.values()):
+            found = [_with_nearest(finding, one) for finding in found]
+        else:
+            finding = _finding(one, refused.texts_on(found, one.fact.line))
             told[finding.title] = _told(finding)
-            found = _add(found, finding, one)
+            found = _add(found, finding, one, general)
+    return found
+
+
+def _with_flags(
+    facts: Facts, findings: Sequence[Finding], general: Collection[str], tables: _Tables, typed: refused.Typed
+) -> list[Finding]:
+    """Add what is to be said about flags: of a log all in one finding, for they are refused, and mended, together."""
+    specific = [finding for finding in findings if finding.id not in general]
+    flags = [
+        one
+        for one in islice(_flags(facts, tables), MAX_NAMES)
+        if not any(refused.names_flag(finding, one.shown) for finding in specific)
+    ]
+    found = [*findings]
+    if flags and flags[0].fact.origin == "log":
+        texts = refused.texts_on(findings, flags[0].fact.line)
+        return _add(found, _finding_of_flags(flags, refused.typed_values(texts), texts), flags[0], general)
+    for one in flags:
+        found = _add(found, _finding_of_flags([one], typed), one, general)
     return found
 
 
@@ -95,8 +125,9 @@ def _told(finding: Finding) -> str:
     return "\n".join((finding.title, *(evidence.text for evidence in finding.evidence))).casefold()
 
 
-def _add(findings: list[Finding], finding: Finding, named: _Named) -> list[Finding]:
-    replaced = next((f for f in findings if f.role is Role.ROOT_CAUSE and _on_line(f, named.fact.line)), None)
+def _add(findings: list[Finding], finding: Finding, named: _Named, general: Collection[str]) -> list[Finding]:
+    roots = (f for f in findings if f.role is Role.ROOT_CAUSE and f.id in general)
+    replaced = next((f for f in roots if _on_line(f, named.fact.line)), None)
     if replaced is None or named.severity.rank < Severity.ERROR.rank:
         role = Role.NOTICE if named.severity is Severity.INFO else Role.CONTRIBUTING
         return [*findings, replace(finding, role=role)]
@@ -150,11 +181,15 @@ def _variable(name: str, absence: Absence, fact: Fact) -> _Named:
 def _flags(facts: Facts, tables: _Tables) -> Iterator[_Named]:
     fact = facts.get("cli.unrecognized")
     words = fact.value if fact and isinstance(fact.value, tuple) else ()
-    for word in words:
-        if word.startswith("--") and fact is not None:
-            absence = tables.name(Kind.FLAG, word.partition("=")[0])
-            if absence is not None and absence.presence is not Presence.EXISTS:
-                yield _Named("unknown-flag", Severity.FATAL, word.partition("=")[0], absence, fact, "command-line")
+    for word in dict.fromkeys(word.partition("=")[0] for word in words):
+        if fact is None or not refused.is_option(word):
+            continue
+        absence = tables.name(Kind.FLAG, word)
+        if absence is not None and absence.presence is Presence.EXISTS and absence.nearest and fact.origin == "log":
+            # An abbreviation that was refused is none in this version.
+            absence = absence._replace(presence=Presence.NEVER, note="")
+        if absence is not None and absence.presence is not Presence.EXISTS:
+            yield _Named("unknown-flag", Severity.FATAL, word, absence, fact, "command-line")
 
 
 def _values(facts: Facts, tables: _Tables) -> Iterator[_Named]:
@@ -162,6 +197,9 @@ def _values(facts: Facts, tables: _Tables) -> Iterator[_Named]:
     if flag is None or value is None:
         return
     absence = tables.value(str(flag.value), str(value.value))
+    if value.origin == "log" and (absence is None or absence.presence is Presence.EXISTS):
+        # Refused all the same: the tables have no list, or are of another build. The message has its own.
+        absence = refused.unlisted(str(flag.value), str(value.value), tables.version)
     if absence is not None and absence.presence is not Presence.EXISTS:
         yield _Named("unknown-value", Severity.FATAL, str(value.value), absence, value, "command-line")
 
@@ -176,48 +214,106 @@ def _parsers(facts: Facts, tables: _Tables) -> Iterator[_Named]:
             yield _Named("unknown-parser", Severity.ERROR, fact.value, absence, fact, "command-line")
 
 
-def _finding(named: _Named) -> Finding:
+def _finding(named: _Named, texts: Sequence[str] = ()) -> Finding:
     absence = named.absence
     version = f"vLLM {absence.version}" if absence.version else "This vLLM"
     what = {
         "unknown-variable": f"{version} does not know the variable {named.shown}, so it has no effect",
-        "unknown-flag": f"{version} has no flag {named.shown}",
         "unknown-value": f"{version} does not take {named.shown} for {absence.owner}",
         "unknown-parser": f"{version} has no parser named {named.shown}",
     }[named.id]
-    text = f"{named.shown}" if named.fact.origin != "log" else what
-    return Finding(
-        id=named.id,
-        title=what,
-        severity=named.severity,
-        role=Role.CONTRIBUTING,
-        confidence=Confidence.CERTAIN if absence.is_absent else Confidence.LIKELY,
-        basis=Basis.SOURCE,
-        cause=absence.sentence,
-        phase=named.phase,
-        evidence=(Evidence(named.fact.line, named.fact.process, text),) if named.fact.line else (),
-        remedies=tuple(_remedies(named)),
-        references=REFERENCES,
+    listed = refused.listed_values(texts) if named.id == "unknown-value" else ()
+    near = _nearest(named, listed)
+    cause = absence.sentence
+    if named.id in _WITH_VALUE:
+        cause = refused.value_sentence(_owner(absence), named.shown, absence, near, listed)
+    return replace(
+        _bare(named, what, cause),
+        evidence=(_evidence(named, what),) if named.fact.line else (),
+        remedies=tuple(_remedies(named, near)),
         fingerprint=fingerprints.fingerprint(named.id, absence.name),
     )
 
 
-def _remedies(named: _Named) -> Iterator[Remedy]:
+def _bare(named: _Named, title: str, cause: str) -> Finding:
+    return Finding(
+        id=named.id,
+        title=title,
+        severity=named.severity,
+        role=Role.CONTRIBUTING,
+        confidence=Confidence.CERTAIN if named.absence.is_absent else Confidence.LIKELY,
+        basis=Basis.SOURCE,
+        cause=cause,
+        phase=named.phase,
+        references=REFERENCES,
+    )
+
+
+def _evidence(named: _Named, what: str) -> Evidence:
+    return Evidence(named.fact.line, named.fact.process, what if named.fact.origin == "log" else named.shown)
+
+
+def _finding_of_flags(flags: Sequence[_Named], typed: refused.Typed, texts: Sequence[str] = ()) -> Finding:
+    """Word one finding about all flags that were refused together."""
+    absences = [one.absence for one in flags]
+    version = absences[0].version
+    names = [one.shown for one in flags]
+    which = refused.listing(names[:MAX_TITLE]) + (" and more" if len(names) > MAX_TITLE else "")
+    what = f"{f'vLLM {version}' if version else 'This vLLM'} has no flag{'s' if len(names) > 1 else ''} {which}"
+    sentence = refused.flag_sentence if flags[0].fact.origin == "log" else (lambda absence: absence.sentence)
+    corrections = [refused.correction(one.absence, one.shown, typed.get(one.shown, ""), version) for one in flags]
+    return replace(
+        _bare(flags[0], what, " ".join(sentence(absence) for absence in absences[:MAX_TITLE])),
+        evidence=(_evidence(flags[0], texts[0] if texts else what),) if flags[0].fact.line else (),
+        remedies=tuple(refused.flag_remedies(absences, corrections, "unknown-flag")),
+        fingerprint=fingerprints.fingerprint("unknown-flag", *(absence.name for absence in absences)),
+    )
+
+
+# -- values and variables ---------------------------------------------------------------------------------------------
+
+
+def _owner(absence: Absence) -> str:
+    return absence.owner or _OWNERS.get(absence.kind, "")
+
+
+def _nearest(named: _Named, listed: Sequence[str] = ()) -> refused.Nearest | None:
+    if named.id not in _WITH_VALUE:
+        return None
+    return refused.nearest_value(_owner(named.absence), named.shown, listed, named.absence.version)
+
+
+def _with_nearest(finding: Finding, named: _Named) -> Finding:
+    """Let a specific finding about a refused value name the nearest one, if no remedy of it does."""
+    if named.id not in _WITH_VALUE or named.shown.casefold() not in _told(finding):
+        return finding
+    texts = [item.text for item in finding.evidence if named.shown in item.text]
+    near = _nearest(named, refused.listed_values(texts))
+    remedy = refused.value_remedy(_owner(named.absence), named.shown, named.absence, near, finding.id)
+    if remedy is None or any(remedy.command == one.command and not one.condition for one in finding.remedies):
+        return finding
+    others = tuple(one for one in finding.remedies if one.command != remedy.command)
+    # What only may be meant comes after what the entry knows.
+    return replace(finding, remedies=(*others, remedy) if remedy.condition else (remedy, *others))
+
+
+def _remedies(named: _Named, near: refused.Nearest | None) -> Iterator[Remedy]:
     absence = named.absence
-    use = absence.suggestion
-    owner = absence.owner or ("--reasoning-parser" if absence.kind is Kind.REASONING_PARSER else "")
-    owner = owner or ("--tool-call-parser" if absence.kind is Kind.TOOL_PARSER else "")
-    shown = named.shown
-    word = shell_word(shown)
-    if use:
-        command = f"{owner} {use}" if owner and not use.startswith("-") else use
-        kind = "flag" if command.startswith("-") else "env"
+    owner, word = _owner(absence), shell_word(named.shown)
+    if owner:
+        instead = refused.value_remedy(owner, named.shown, absence, near, named.id)
+        if instead is not None:
+            yield instead
+    elif absence.suggestion:
+        use = absence.suggestion
         condition = "" if absence.successor else "if the nearest valid name is what was meant"
-        yield Remedy(f"Use {use} instead of {shown}", kind, command, condition, named.id)
-    remove = f"{owner} {word}" if owner and not shown.startswith("-") else word
-    yield Remedy(f"Remove {shown}", "remove", remove, "", named.id)
-    if absence.presence is Presence.LATER and absence.introduced:
+        kind = "flag" if use.startswith("-") else "env"
+        yield Remedy(f"Use {use} instead of {named.shown}", kind, use, condition, named.id)
+    yield Remedy(f"Remove {named.shown}", "remove", f"{owner} {word}" if owner else word, "", named.id)
+    if absence.introduced is None or (near is not None and near.same):
+        return
+    if absence.presence is Presence.LATER or (absence.presence is Presence.UNKNOWN and absence.removed is None):
         yield Remedy(f"Or use vLLM {absence.introduced} or newer, which has it", "advice", "", "", named.id)
-    elif absence.presence is Presence.UNKNOWN and absence.introduced and absence.last:
+    elif absence.presence is Presence.UNKNOWN and absence.last:
         span = f"{absence.introduced} to {absence.last}"
         yield Remedy(f"Or use a version that has it ({span})", "advice", "", "", named.id)

@@ -37,6 +37,7 @@ from logdoctor.launch import (
 )
 from logdoctor.launch.command import Word
 from logdoctor.launch.derived import launch_facts
+from logdoctor.launch.flags import read_arguments
 from logdoctor.launch.rewriting import Rewritten
 from logdoctor.launch.stated import refused_values
 from logdoctor.model import (
@@ -101,7 +102,11 @@ def _findings(launch: LaunchCommand, known: Facts, database: Database) -> tuple[
     dropped = {name for candidate in candidates for name in candidate.signature.suppresses}
     kept = [candidate for candidate in candidates if candidate.id not in dropped]
     findings = [_finding(candidate, launch, known) for candidate in kept]
-    findings = absences(known, findings, ())
+    typed = {
+        use.spelled: (use.value or "") if use.known else None
+        for use in read_arguments(launch.argv, launch.program).uses
+    }
+    findings = absences(known, findings, (), typed=typed)
     version = parse_version(str(known["vllm.version"].value)) if "vllm.version" in known else None
     for pair in refused_values(launch, version)[1:]:
         findings = absences({**_without_refusals(known), **pair}, findings, ())
@@ -253,21 +258,24 @@ def corrected_launch(diagnosis: Diagnosis, launch_text: str | None, *, source: s
             launch = rebuild(known)
         except LaunchError:
             return None
-    rewritten = apply_to(launch, _remedies(boot.findings if boot is not None else ()), known, source=source)
+    chosen = list(_remedies(boot.findings if boot is not None else ()))
+    remedies, places = [remedy for remedy, _ in chosen], [place for _, place in chosen]
+    rewritten = apply_to(launch, remedies, known, source=source, findings=places)
     return _as_launch(rewritten)
 
 
-def _remedies(findings: Iterable[Finding]) -> list[Remedy]:
-    """Return what may be applied: of the leading root cause and of contributing findings, not of its rivals."""
-    remedies: list[Remedy] = []
+def _remedies(findings: Iterable[Finding]) -> Iterator[tuple[Remedy, int]]:
+    """Yield what may be applied: of the leading root cause and of contributing findings, not of its rivals.
+
+    With the place of the finding: several may have one id.
+    """
     roots = 0
-    for finding in findings:
+    for place, finding in enumerate(findings):
         roots += finding.role is Role.ROOT_CAUSE
         if finding.role is Role.CONSEQUENCE or (finding.role is Role.ROOT_CAUSE and roots > 1):
             continue
-        chosen = (replace(remedy, finding=remedy.finding or finding.id) for remedy in _applicable(finding))
-        remedies.extend(chosen)
-    return remedies
+        for remedy in _applicable(finding):
+            yield replace(remedy, finding=remedy.finding or finding.id), place
 
 
 def _applicable(finding: Finding) -> Iterator[Remedy]:

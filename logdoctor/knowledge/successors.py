@@ -91,6 +91,18 @@ def nearest_value(owner: str, value: str, version: Version | None) -> str | None
     return _closest(value, choices or ())
 
 
+def nearest_of(name: str, candidates: Iterable[str]) -> str | None:
+    """Return the candidate that is spelled most like a name, or None when none is near."""
+    return _closest(name, candidates)
+
+
+def likeness(name: str, other: str) -> float:
+    """Return from 0 to 1 how alike two names are spelled, without what all names of a kind share."""
+    from difflib import SequenceMatcher
+
+    return SequenceMatcher(None, _fold(name), _fold(other), autojunk=False).ratio()
+
+
 def _closest(name: str, candidates: Iterable[str]) -> str | None:
     from difflib import get_close_matches  # only needed once something is wrong
 

@@ -97,13 +97,13 @@ def _set_flags(launch: LaunchCommand, command: str, removals: Sequence[Remedy], 
             raise NotEditable("it names no flag")
         use = _last_use(arguments, name)
         switch = is_switch(name)
-        if use is None and value is None and not switch:
-            moved = _moved(launch, arguments, name, removals, facts)
-            changed.extend(moved)
-            touched.append(canonical(Table.FLAG, name))
-            continue
         touched.append(canonical(Table.FLAG, name))
-        if use is not None:
+        misnamed = _misnamed(arguments, name, value, removals, facts) if use is None else None
+        if misnamed is not None:
+            changed.extend(_rename(launch, misnamed, name))
+        elif use is None and value is None and not switch:
+            changed.extend(_moved(launch, arguments, name, removals, facts))
+        elif use is not None:
             changed.extend(_rewrite(launch, use, name, value))
         else:
             rows.append(_row(arguments, name, value))
@@ -167,6 +167,27 @@ def _append(launch: LaunchCommand, rows: list[list[str]]) -> list[Edit]:
     if launch.new_arguments is not None:
         return edits.begin_words(launch.new_arguments, rows)
     raise NotEditable("the launch has no place for arguments")
+
+
+def _misnamed(
+    arguments: Arguments, name: str, value: str | None, removals: Sequence[Remedy], facts: Facts
+) -> Use | None:
+    """Return the use of a flag that is to go and only has the wrong name: it has the value of the new one."""
+    from logdoctor.knowledge.successors import nearest, successor_of
+
+    version = facts.get("vllm.version")
+    release = parse_version(str(version.value)) if version else None
+    for removal in removals:
+        for old, _ in _flags_to_remove(removal.command):
+            use = _last_use(arguments, old)
+            if use is None or use.nested or use.last > use.first + 1 or lookup(Table.FLAG, old) is not None:
+                continue
+            successor = successor_of(Table.FLAG, old, release)
+            meant = successor.use if successor else nearest(Table.FLAG, old, release)
+            same = use.value == value if value is not None else use.value is None or not is_switch(name)
+            if meant == name and same:
+                return use
+    return None
 
 
 def _moved(

@@ -76,9 +76,19 @@ def apply(launch_text: str, remedies: Sequence[Remedy], facts: Facts, *, source:
     return apply_to(read_launch(launch_text), remedies, facts, source=source)
 
 
-def apply_to(launch: LaunchCommand, remedies: Sequence[Remedy], facts: Facts, *, source: str = "") -> Rewritten:
-    """Apply remedies to a launch that was read; its `text` is what is changed."""
-    session = _Session(launch, remedies, facts)
+def apply_to(
+    launch: LaunchCommand,
+    remedies: Sequence[Remedy],
+    facts: Facts,
+    *,
+    source: str = "",
+    findings: Sequence[int] | None = None,
+) -> Rewritten:
+    """Apply remedies to a launch that was read; its `text` is what is changed.
+
+    `findings` tells for each remedy which finding it belongs to, where several findings have one id.
+    """
+    session = _Session(launch, remedies, facts, findings)
     # What is set first finds the values and places of what is removed after.
     for removing in (False, True):
         for position, remedy in enumerate(remedies):
@@ -97,24 +107,29 @@ def apply_to(launch: LaunchCommand, remedies: Sequence[Remedy], facts: Facts, *,
 class _Session:
     """The launch as it stands after the remedies so far."""
 
-    def __init__(self, launch: LaunchCommand, remedies: Sequence[Remedy], facts: Facts) -> None:
+    def __init__(
+        self, launch: LaunchCommand, remedies: Sequence[Remedy], facts: Facts, findings: Sequence[int] | None
+    ) -> None:
         self.launch = launch
         self.applied: list[Remedy] = []
         self.skipped: list[Skipped] = []
         self.notes: list[str] = []
         self._remedies = remedies
         self._facts = facts
-        self._settled: set[str] = set()
+        self._owners = [
+            (remedy.finding or f"#{place}", findings[place] if findings else 0) for place, remedy in enumerate(remedies)
+        ]
+        self._settled: set[tuple[str, int]] = set()
         self._set: set[str] = set()
 
     def consider(self, position: int, remedy: Remedy) -> None:
         """Apply a remedy, or note why not."""
         reason = _refusal(remedy)
-        own = remedy.finding or f"#{position}"
+        own = self._owners[position]
         if not reason and remedy.kind != "remove" and own in self._settled:
             reason = "another remedy of this finding comes first"
         if not reason:
-            reason = self._try(remedy)
+            reason = self._try(remedy, own)
         if reason:
             self.skipped.append(Skipped(remedy, reason))
             return
@@ -122,9 +137,10 @@ class _Session:
         if remedy.kind != "remove":
             self._settled.add(own)
 
-    def _try(self, remedy: Remedy) -> str:
+    def _try(self, remedy: Remedy, own: tuple[str, int]) -> str:
         """Change the launch; returns why it cannot be changed, or nothing."""
-        removals = [one for one in self._remedies if one.kind == "remove" and one.finding == remedy.finding]
+        pairs = zip(self._remedies, self._owners, strict=True)
+        removals = [one for one, owner in pairs if one.kind == "remove" and owner == own]
         try:
             changed = change(self.launch, remedy, removals, self._facts, frozenset(self._set))
             if changed.text != self.launch.text:

@@ -101,13 +101,14 @@ docker run -d --gpus all --ipc=host -p 8000:8000 \\
   vllm/vllm-openai:v0.20.0 \\
   {SUPER} \\
   --moe-backend marlin \\
+  --max-model-len 8192 \\
   --reasoning-parser nemotron_v3
 """
     )
     assert launch.ready_command == " ".join(launch.corrected.replace("\\\n", " ").split())
     assert "+  --moe-backend marlin \\" in launch.diff.splitlines()
     assert "--moe-backend marlin (launch-moe-backend-sm100-only)" in launch.applied
-    assert any(text.startswith("--max-model-len (it holds only if") for text in launch.skipped)
+    assert "--max-model-len 8192 (unknown-flag)" in launch.applied
 
 
 def test_a_corrected_launch_needs_no_more_correction() -> None:
@@ -117,6 +118,39 @@ def test_a_corrected_launch_needs_no_more_correction() -> None:
     assert again.verdict is Verdict.READY
     assert again.launch is not None
     assert again.launch.corrected == first.corrected
+
+
+MISSPELT = """\
+docker run --gpus all --ipc=host vllm/vllm-openai:v0.20.0 Qwen/Qwen3-8B \\
+  --tensor-paralel-size=1 \\
+  --max-model-length $LEN \\
+  --enforce-eagr \\
+  --kv-cache-dtype fp8_e4m33 \\
+  --moe-backend marlinn
+"""
+
+
+def test_every_misspelt_flag_and_value_is_corrected_in_its_place() -> None:
+    launch = check(MISSPELT).launch
+    assert launch is not None
+    assert (
+        launch.corrected
+        == """\
+docker run --gpus all --ipc=host vllm/vllm-openai:v0.20.0 Qwen/Qwen3-8B \\
+  --tensor-parallel-size=1 \\
+  --max-model-len $LEN \\
+  --enforce-eager \\
+  --kv-cache-dtype fp8_e4m3 \\
+  --moe-backend marlin
+"""
+    )
+
+
+def test_what_only_resembles_a_flag_is_not_changed_unasked() -> None:
+    launch = check("vllm serve m --enable-prefix-cashing-of-all 3").launch
+    assert launch is not None
+    assert "cashing" not in launch.corrected
+    assert "--enable-prefix-caching" not in launch.corrected
 
 
 @pytest.mark.parametrize(
