@@ -10,7 +10,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "logdoctor"
 ORDER = (
-    ("model",),
+    ("model", "wording"),
     ("knowledge",),
     ("reading",),
     ("facts",),

@@ -16,6 +16,7 @@ from logdoctor.knowledge.absence import Absence, Presence, describe_absence, des
 from logdoctor.knowledge.releases import Version, parse_version
 from logdoctor.knowledge.tables import Kind
 from logdoctor.model import Basis, Confidence, Evidence, Fact, Facts, Finding, Remedy, Role, Severity
+from logdoctor.wording import joined, own
 
 MAX_NAMES = 60
 """Missing names of a boot that are told; nobody reads more of them."""
@@ -135,7 +136,7 @@ def _add(findings: list[Finding], finding: Finding, named: _Named, general: Coll
         finding,
         role=Role.ROOT_CAUSE,
         # argparse's list of valid values is worth keeping; that it knows no such flag is said already.
-        cause=f"{finding.cause} {replaced.cause}" if named.id == "unknown-value" else finding.cause,
+        cause=joined(finding.cause, own(" "), replaced.cause) if named.id == "unknown-value" else finding.cause,
         evidence=replaced.evidence or finding.evidence,
         remedies=_merged(finding.remedies, replaced.remedies, keep_all=named.id == "unknown-value"),
         verify=replaced.verify,

@@ -21,7 +21,7 @@ from logdoctor.diagnosis.services import in_order
 from logdoctor.diagnosis.settling import settle
 from logdoctor.diagnosis.silence import LastRecords, silence_facts
 from logdoctor.diagnosis.summary import boot_notes, boot_summary
-from logdoctor.diagnosis.templates import as_text, cut, fill
+from logdoctor.diagnosis.templates import as_text, fill
 from logdoctor.diagnosis.unknown import first_failure, unknown_failure
 from logdoctor.facts import FactCollector, Milestones, infer_facts
 from logdoctor.facts.derived import derived_facts
@@ -38,6 +38,7 @@ from logdoctor.model import (
     Verdict,
 )
 from logdoctor.reading import looks_like_vllm
+from logdoctor.wording import clipped
 
 MAX_EVIDENCE = 6
 BATCH_LINES = 1000
@@ -280,7 +281,7 @@ def _evidence(match: Match, facts: Facts, seen: Mapping[int, str]) -> tuple[Evid
     """Return the lines that carry a match; for a match on facts alone, the lines that state the facts."""
     if match.hits:
         shown = match.hits[:MAX_EVIDENCE]
-        return tuple(Evidence(hit.line, hit.record.process.name, cut(hit.text, MAX_TEXT)) for hit in shown)
+        return tuple(Evidence(hit.line, hit.record.process.name, clipped(hit.text, MAX_TEXT)) for hit in shown)
     conditions = {**match.signature.when, **match.signature.when_known}
     stated = [fact for key in conditions if (fact := facts.get(key)) and fact.line]
     lines = {f.line: Evidence(f.line, f.process, seen.get(f.line, f"{f.key} = {as_text(f.value)}")) for f in stated}

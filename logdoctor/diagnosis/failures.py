@@ -10,8 +10,8 @@ import re
 from collections import deque
 from typing import NamedTuple
 
-from logdoctor.diagnosis.templates import cut
 from logdoctor.model import ExceptionInfo, Process, Record
+from logdoctor.wording import cut
 
 KEPT_FIRST = 160
 KEPT_LAST = 40
@@ -82,12 +82,16 @@ class FailureLog:
 
     def ended(self, failure: Failure) -> bool:
         """Return whether the process wrote (nearly) nothing healthy after the failure."""
-        if failure.process.name:
-            seen = list(self._healthy.get((failure.process.name, failure.process.pid), ()))
+        return not self.went_on(failure.process, failure.line)
+
+    def went_on(self, process: Process, line: int) -> bool:
+        """Return whether a process wrote more than a word or two that are healthy after a line."""
+        if process.name:
+            seen = list(self._healthy.get((process.name, process.pid), ()))
         else:
-            # A bare traceback belongs to nobody for certain: ask whether anybody went on.
-            seen = [line for lines in self._healthy.values() for line in lines]
-        return sum(line > failure.line for line in seen) < _ALIVE_AFTER
+            # A bare line belongs to nobody for certain: ask whether anybody went on.
+            seen = [healthy for lines in self._healthy.values() for healthy in lines]
+        return sum(healthy > line for healthy in seen) >= _ALIVE_AFTER
 
 
 def _failure(record: Record) -> Failure | None:

@@ -55,6 +55,7 @@ from logdoctor.model import (
     Severity,
     Verdict,
 )
+from logdoctor.wording import joined, own
 
 _UNKNOWN_NAMES = frozenset({"unknown-variable", "unknown-flag", "unknown-value", "unknown-parser"})
 
@@ -186,7 +187,7 @@ def _summary(findings: tuple[Finding, ...], known: Facts, failed: bool) -> str:
     if failed:
         serious = [finding for finding in findings if finding.severity.rank >= Severity.ERROR.rank]
         more = f" (and {len(serious) - 1} more)" if len(serious) > 1 else ""
-        return f"{what} cannot work as it is: {serious[0].title}{more}"
+        return joined(f"{what} cannot work as it is: ", serious[0].title, own(more))
     warnings = sum(finding.severity is Severity.WARNING for finding in findings)
     noted = f"; {warnings} {'thing deserves' if warnings == 1 else 'things deserve'} a look" if warnings else ""
     return f"{what} holds nothing known to keep the server from starting{noted}"

@@ -20,6 +20,7 @@ from logdoctor.diagnosis.templates import cut
 from logdoctor.facts import LITERALS as FACT_LITERALS
 from logdoctor.model import Record
 from logdoctor.reading.quoting import settings_head
+from logdoctor.wording import cut, word_end, word_start
 
 if TYPE_CHECKING:
     from logdoctor.knowledge.absence import Absence
@@ -314,6 +315,9 @@ def _around(message: str, place: int) -> str:
     begin, end = message.rfind("\n", 0, place) + 1, message.find("\n", place)
     end = len(message) if end < 0 else end
     first, last = max(begin, place - MAX_LINE // 8), min(end, place + MAX_LINE // 4)
+    # No word is cut: half a secret is not recognised as one.
+    first = min(word_end(message, first), place) if first > begin else first
+    last = max(word_start(message, last), place) if last < end else last
     return f"{'…' * (first > begin)}{message[first:last]}{'…' * (last < end)}"
 
 

@@ -31,6 +31,7 @@ from logdoctor.model import (
     Verdict,
 )
 from logdoctor.probe.facts import ORIGIN, compare, stand_ins
+from logdoctor.wording import joined, own
 
 _DEAD = frozenset({Verdict.FAILED, Verdict.CRASHED})
 _UNFINISHED = frozenset({Verdict.STARTING, Verdict.STALLED})
@@ -194,7 +195,7 @@ def _summary(reached: Verdict, findings: Sequence[Finding], probed: Facts, boot:
     if reached is Verdict.READY and not _true(probed, "probe.answer.ok") and not _true(probed, "probe.completion.ok"):
         head = "up; nothing was asked of it"
     if root is not None:
-        return f"{head}: {root.title}"
+        return joined(own(f"{head}: "), root.title)
     pace = _pace(probed)
     return f"{head}: {pace}" if pace else head
 

@@ -11,10 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from logdoctor.model import Fact, Facts, FactValue, Phase, PhaseSpan, Record, Verdict
+from logdoctor.wording import beginning
 
 KEPT = 60
 """Last records that are looked at; of many ranks each writes the same few lines."""
 _TEXT = 160
+DEFAULT_PATIENCE = 600.0
+"""Seconds of waiting that are no hang yet where nothing tells in which stretch of a start the log stands."""
 _UNFINISHED = frozenset({Verdict.STARTING, Verdict.STALLED})
 
 
@@ -27,6 +30,8 @@ class Stretch:
     """Any of these begins it, or shows that it goes on."""
     normal: str
     """How long it usually takes, as an end of the sentence `here …`."""
+    patience: float
+    """Seconds of nothing but wait lines after which it counts as stalled."""
 
 
 STRETCHES: tuple[Stretch, ...] = (
@@ -38,14 +43,16 @@ STRETCHES: tuple[Stretch, ...] = (
             "Waiting for creating a placement group",
         ),
         "seconds are normal; with too few free GPUs Ray waits for half an hour",
+        180.0,
     ),
-    Stretch("rendezvous", ("distributed_init_method=",), "seconds are normal once every process is there"),
-    Stretch("first-collective", ("is using nccl==",), "a second or two are normal"),
-    Stretch("p2p-test", ("generating GPU P2P access cache",), "up to two minutes are normal"),
+    Stretch("rendezvous", ("distributed_init_method=",), "seconds are normal once every process is there", 180.0),
+    Stretch("first-collective", ("is using nccl==",), "a second or two are normal", 180.0),
+    Stretch("p2p-test", ("generating GPU P2P access cache",), "up to two minutes are normal", 300.0),
     Stretch(
         "download",
         ("Fetching ", "Time spent downloading", "model weights format ['"),
         "it takes as long as the line needs for the files, and newer versions draw no bar for it",
+        1800.0,
     ),
     Stretch(
         "loading",
@@ -57,11 +64,13 @@ STRETCHES: tuple[Stretch, ...] = (
             "Checkpoint size:",
         ),
         "seconds from a local disk and page cache, some eight minutes for 70 GB from a slow one are normal",
+        1800.0,
     ),
     Stretch(
         "after-loading",
         ("Loading weights took", "Model loading took", "Encoder cache will be initialized"),
         "up to a minute or two of preparing weights and compiling are normal",
+        900.0,
     ),
     Stretch(
         "compile",
@@ -73,8 +82,9 @@ STRETCHES: tuple[Stretch, ...] = (
             "Directly load ",
         ),
         "half a minute to several minutes are normal, 10 to 30 on a GPU without any cached kernels",
+        1800.0,
     ),
-    Stretch("mamba-warmup", ("Warming up Mamba2 SSD",), "74 to 112 seconds were seen on a cold cache"),
+    Stretch("mamba-warmup", ("Warming up Mamba2 SSD",), "74 to 112 seconds were seen on a cold cache", 600.0),
     Stretch(
         "jit",
         (
@@ -85,21 +95,25 @@ STRETCHES: tuple[Stretch, ...] = (
             "Building CUDA extension",
         ),
         "minutes are normal while kernels are built for the first time; nothing is printed meanwhile",
+        1800.0,
     ),
     Stretch(
         "autotune",
         ("Autotuning process starts", "Using FlashInfer autotune cache"),
         "seconds to minutes are normal; 40 minutes were seen once, silent to the end",
+        2700.0,
     ),
     Stretch(
         "profiling",
         ("torch.compile t", "Initial profiling/warmup run", "Profiling CUDA graph memory", "Memory profiling takes"),
         "up to a minute is normal",
+        600.0,
     ),
     Stretch(
         "graphs",
         ("Capturing CUDA graph", "Capturing the model for"),
         "seconds to a few minutes are normal, by the number of sizes",
+        900.0,
     ),
     Stretch(
         "after-kv-cache",
@@ -111,6 +125,7 @@ STRETCHES: tuple[Stretch, ...] = (
             "for KV Cache as specified",
         ),
         "up to some minutes of kernel builds, tuning and graph capture are normal",
+        1800.0,
     ),
     Stretch(
         "server-start",
@@ -122,6 +137,7 @@ STRETCHES: tuple[Stretch, ...] = (
             "Waiting for application startup",
         ),
         "seconds are normal",
+        300.0,
     ),
     Stretch(
         "engine-start",
@@ -133,6 +149,7 @@ STRETCHES: tuple[Stretch, ...] = (
             "Chunked prefill is enabled",
         ),
         "10 to 60 seconds are normal while processes start and import their libraries",
+        300.0,
     ),
 )
 """Literal to stretch, the more telling before the more general: the last record that holds one of them decides."""
@@ -171,10 +188,19 @@ class LastRecords:
                 yield record
 
 
+def patience(records: LastRecords, phase: str) -> float:
+    """Return for how many seconds processes may wait for each other where the log stands, before it is a hang."""
+    stretch = _stretch(records, phase)
+    return stretch.patience if stretch else DEFAULT_PATIENCE
+
+
 def silence_facts(
-    verdict: Verdict, facts: Facts, records: LastRecords, timeline: Sequence[PhaseSpan]
+    verdict: Verdict, facts: Facts, records: LastRecords, timeline: Sequence[PhaseSpan], waited: float = 0.0
 ) -> dict[str, Fact]:
-    """Return what is known about the end of a log of a start that is neither finished nor failed."""
+    """Return what is known about the end of a log of a start that is neither finished nor failed.
+
+    `waited` are the seconds at its end in which processes only waited for each other.
+    """
     if verdict not in _UNFINISHED:
         return {}
     last = next(records.newest_first(), None)
@@ -183,7 +209,11 @@ def silence_facts(
     line, text = next((n, t) for n, t in reversed(last.lines) if t.strip())
     process = last.process.name
     values = dict(_values(facts, records, timeline))
-    values["silence.last_text"] = " ".join(text.split())[:_TEXT]
+    if waited:
+        values["silence.waited_seconds"] = round(waited)
+        values["silence.waited"] = in_words(waited)
+        values["silence.patience"] = in_words(patience(records, str(values["silence.phase"])))
+    values["silence.last_text"] = beginning(" ".join(text.split()), _TEXT)
     if last.time or last.outer_time:
         values["silence.since"] = last.time or last.outer_time
     return {key: Fact(key, value, line, process, "inferred") for key, value in values.items()}

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from logdoctor.diagnosis.templates import as_text
 from logdoctor.facts import Milestones
 from logdoctor.model import Facts, Finding, Role, Verdict
+from logdoctor.wording import joined, own
 
 _HEADS = {
     Verdict.READY: "up",
@@ -29,11 +30,11 @@ def boot_summary(
     """
     text = _HEADS[verdict]
     if decide and sum(f.role is Role.ROOT_CAUSE for f in findings) > 1:
-        return f"{text}; this decides: {decide}"
+        return joined(own(f"{text}; this decides: "), decide)
     root = next((f for f in findings if f.role is Role.ROOT_CAUSE), None)
     if root is not None:
-        text += f": {root.title}"
-    elif verdict in (Verdict.STARTING, Verdict.STALLED):
+        return joined(own(f"{text}: "), root.title)
+    if verdict in (Verdict.STARTING, Verdict.STALLED):
         text += _progress(facts, milestones)
     elif verdict is Verdict.READY:
         text += _up(facts)

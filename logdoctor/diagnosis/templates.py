@@ -6,13 +6,14 @@ Own and tiny on purpose: `str.format` would evaluate attribute access on values 
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from logdoctor.model import Facts, FactValue
+from logdoctor.wording import Part, Worded, cut, shell_word
+
+__all__ = ["MAX_VALUE", "as_text", "cut", "fill", "fill_command", "names", "shell_word"]
 
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_][\w.]*)(?:\|([^{}]*))?\}")
-_PLAIN_WORD = re.compile(r"[\w@%+=:,./-]+")
 MAX_VALUE = 200
 """Characters of a captured value that a text shows."""
 
@@ -22,29 +23,46 @@ def names(text: str) -> tuple[str, ...]:
     return tuple(found[1] for found in _PLACEHOLDER.finditer(text))
 
 
-def fill(text: str, captures: Mapping[str, str], facts: Facts) -> str:
+def fill(text: str, captures: Mapping[str, str], facts: Facts) -> Worded:
     """Fill a text for people: unknown values become their fallback, else the name in angle brackets."""
-    return _PLACEHOLDER.sub(lambda found: _value(found, captures, facts), text)
+
+    def one(found: re.Match[str]) -> Part:
+        value = _lookup(found[1], captures, facts)
+        if value is not None:
+            return value
+        return Part(found[2] if found[2] is not None else f"<{found[1]}>", own=True)
+
+    return _filled(text, one)
 
 
-def fill_command(text: str, captures: Mapping[str, str], facts: Facts) -> tuple[str, bool]:
+def fill_command(text: str, captures: Mapping[str, str], facts: Facts) -> tuple[Worded, bool]:
     """Fill a command to paste. Values from the log are quoted for the shell, also where the command quotes them.
 
     Returns the command and whether every placeholder had a value.
     """
     complete = True
 
-    def one(found: re.Match[str]) -> str:
+    def one(found: re.Match[str]) -> Part:
         nonlocal complete
         value = _lookup(found[1], captures, facts)
-        if value is None:
-            if found[2] is not None:
-                return found[2]
-            complete = False
-            return f"<{found[1].rpartition('.')[2]}>"
-        return _quoted(value, _open_quote(text[: found.start()]))
+        if value is not None:
+            return value._replace(quote=_open_quote(text[: found.start()]))
+        if found[2] is not None:
+            return Part(found[2], own=True)
+        complete = False
+        return Part(f"<{found[1].rpartition('.')[2]}>", own=True)
 
-    return _PLACEHOLDER.sub(one, text), complete
+    return _filled(text, one), complete
+
+
+def _filled(text: str, one: Callable[[re.Match[str]], Part]) -> Worded:
+    """Put values in the places of a text, and keep in mind which of it is the entry's and which the log's."""
+    parts: list[Part] = []
+    end = 0
+    for found in _PLACEHOLDER.finditer(text):
+        parts += [Part(text[end : found.start()], own=True), one(found)]
+        end = found.end()
+    return Worded((*parts, Part(text[end:], own=True)))
 
 
 def _open_quote(before: str) -> str:
@@ -62,39 +80,12 @@ def _open_quote(before: str) -> str:
     return quote
 
 
-def _quoted(value: str, quote: str) -> str:
-    if quote == "'":
-        return value.replace("'", "'\"'\"'")
-    if quote == '"':
-        return re.sub(r'[\\"$`]', r"\\\g<0>", value)
-    return shell_word(value)
-
-
-def shell_word(value: str) -> str:
-    """Return a value from a log as one word of a shell, quoted unless it is harmless."""
-    return value if _PLAIN_WORD.fullmatch(value) else shlex.quote(value)
-
-
-def _value(found: re.Match[str], captures: Mapping[str, str], facts: Facts) -> str:
-    value = _lookup(found[1], captures, facts)
-    if value is not None:
-        return value
-    return found[2] if found[2] is not None else f"<{found[1]}>"
-
-
-def _lookup(name: str, captures: Mapping[str, str], facts: Facts) -> str | None:
+def _lookup(name: str, captures: Mapping[str, str], facts: Facts) -> Part | None:
     if name in captures:
-        value = captures[name].strip()
-    elif name in facts:
-        value = as_text(facts[name].value)
-    else:
-        return None
-    return cut(" ".join(value.split()), MAX_VALUE)
-
-
-def cut(text: str, limit: int) -> str:
-    """Return at most `limit` characters of a text, with the cut shown."""
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+        return Part(captures[name].strip(), limit=MAX_VALUE, fold=True)
+    if name in facts:
+        return Part(as_text(facts[name].value), name=name, limit=MAX_VALUE, fold=True)
+    return None
 
 
 def as_text(value: FactValue) -> str:

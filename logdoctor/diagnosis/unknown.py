@@ -11,9 +11,12 @@ from collections.abc import Collection
 from logdoctor.diagnosis.failures import Failure, FailureLog, innermost
 from logdoctor.diagnosis.fingerprints import fingerprint, fold, of_exception
 from logdoctor.model import Basis, Confidence, Evidence, Finding, Remedy, Role, Severity
+from logdoctor.wording import Worded, clipped, joined, own
 
 UNKNOWN_FAILURE = "unknown-failure"
 _TITLE_LENGTH = 90
+MAX_TEXT = 2000
+"""Characters of a line that evidence shows."""
 
 
 def first_failure(log: FailureLog, cascade_lines: Collection[int]) -> Failure | None:
@@ -37,6 +40,8 @@ def unknown_failure(failure: Failure | None, log: FailureLog, phase: str, ended_
 
     `ended_with` is the last line of the boot and its text, for a failure that left no error at all.
     """
+    title: str
+    cause: str
     if failure is None:
         line, text = ended_with
         evidence = Evidence(line, "", text)
@@ -53,7 +58,7 @@ def unknown_failure(failure: Failure | None, log: FailureLog, phase: str, ended_
             f" It was raised in {_place(first.frames[-1].file)} ({first.frames[-1].function})." if first.frames else ""
         )
         cause = f"{_who(failure)} ended with this exception first.{raised} It is not in the database."
-        evidence = Evidence(first.line, failure.process.name, text.split("\n", 1)[0])
+        evidence = Evidence(first.line, failure.process.name, clipped(text.split("\n", 1)[0], MAX_TEXT))
         mark = of_exception(first, phase)
     else:
         title = _short(failure.text)
@@ -62,7 +67,7 @@ def unknown_failure(failure: Failure | None, log: FailureLog, phase: str, ended_
         mark = fingerprint(UNKNOWN_FAILURE, phase, fold(failure.text))
     healthy = log.last_healthy
     if healthy:
-        cause += f" The last healthy line before it is line {healthy[0]}: {_short(healthy[1])}"
+        cause = joined(cause, own(f" The last healthy line before it is line {healthy[0]}: "), _short(healthy[1]))
     return Finding(
         id=UNKNOWN_FAILURE,
         title=title,
@@ -94,6 +99,5 @@ def _place(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _TITLE_LENGTH else line[: _TITLE_LENGTH - 1] + "…"
+def _short(text: str) -> Worded:
+    return clipped(text, _TITLE_LENGTH, fold=True)

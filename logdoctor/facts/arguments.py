@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from logdoctor.facts.pattern import MAX_TEXT, FactStore, Policy, Statement, line_at
 from logdoctor.facts.pyrepr import Opaque, PyValue, as_text, read_keywords, read_mapping
 from logdoctor.model import FactValue, Record
+from logdoctor.wording import beginning
 
 LITERALS = ("non-default args: {", "args: Namespace(", " with config: ")
 
@@ -208,5 +209,5 @@ def _without_defaults(given: Mapping[str, PyValue]) -> dict[str, PyValue]:
 def _typed(value: PyValue) -> FactValue | None:
     if value is None or isinstance(value, (bool, int, float)):
         return value
-    text = as_text(value)[:MAX_TEXT].encode("utf-8", "replace").decode("utf-8")
+    text = beginning(as_text(value), MAX_TEXT).encode("utf-8", "replace").decode("utf-8")
     return text if text or isinstance(value, str) else None

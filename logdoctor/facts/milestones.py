@@ -13,6 +13,7 @@ from typing import NamedTuple
 from logdoctor.facts.clock import Stamp, seconds_between
 from logdoctor.facts.events import EVENTS, find_events
 from logdoctor.model import ExceptionInfo, Phase, Process, Record
+from logdoctor.wording import beginning
 
 KEPT_FAILURES = 60
 _TEXT = 300
@@ -167,7 +168,9 @@ class MilestoneTracker:
         events = {pattern.event for pattern in found}
         for pattern in found:
             line, text = _line_with(record, pattern.literal)
-            self._happened(Event(pattern.event, pattern.kind, line, record.process, text[:_TEXT], phase.value), stamp)
+            self._happened(
+                Event(pattern.event, pattern.kind, line, record.process, beginning(text, _TEXT), phase.value), stamp
+            )
         if "failure" not in events and record.exception is not None and record.level == "":
             events.add(self._uncaught(record, message, record.exception, phase))
         if not self._stderr_line and _only_on_stderr(record, message):
@@ -203,7 +206,7 @@ class MilestoneTracker:
         """Judge a bare traceback: a failure when nothing but the end of its process can follow."""
         if _NOT_UNCAUGHT.match(message) or exception.type.endswith("Warning"):
             return ""
-        line, text = exception.line, f"{exception.type}: {exception.message}"[:_TEXT]
+        line, text = exception.line, beginning(f"{exception.type}: {exception.message}", _TEXT)
         if exception.type in _STOP_EXCEPTIONS:
             if exception.type != "KeyboardInterrupt":
                 return ""
@@ -278,4 +281,4 @@ def _line_with(record: Record, literal: str) -> tuple[int, str]:
 
 
 def _event(event: str, kind: str, record: Record, phase: str) -> Event:
-    return Event(event, kind, record.first_line, record.process, record.lines[0][1][:_TEXT], phase)
+    return Event(event, kind, record.first_line, record.process, beginning(record.lines[0][1], _TEXT), phase)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from logdoctor.facts.index import LiteralIndex
 from logdoctor.model import Fact, FactValue, Record
+from logdoctor.wording import beginning
 
 Convert = Callable[[str], "FactValue | None"]
 """Turns captured text into a typed value; None when it is none."""
@@ -175,7 +176,7 @@ def line_at(record: Record, message: str, offset: int) -> int:
 def text(captured: str) -> FactValue | None:
     """Plain text without surrounding blanks and quotes."""
     plain = captured.strip().strip("'\"").strip()
-    return plain[:MAX_TEXT].encode("utf-8", "replace").decode("utf-8") if plain else None
+    return beginning(plain, MAX_TEXT).encode("utf-8", "replace").decode("utf-8") if plain else None
 
 
 def integer(captured: str) -> FactValue | None:

@@ -6,6 +6,7 @@ import re
 
 from logdoctor.model import ExceptionInfo, Frame
 from logdoctor.reading.tracebacks import FOREIGN, TAILS
+from logdoctor.wording import beginning
 
 CAUSES = "Caused by these errors"
 _TERMINATE = re.compile(r"terminate called after throwing an instance of '([^'\n]{1,200})'")
@@ -49,16 +50,16 @@ class NativeCrash:
                 self._type, self._line = match[1], number
             elif text.startswith(_FATAL):
                 self._type, self._line = _FATAL.rstrip(": "), number
-                self._message.append(text[len(_FATAL) :][:_MAX_TEXT])
+                self._message.append(beginning(text[len(_FATAL) :], _MAX_TEXT))
         elif text.startswith(_THREAD):
             self._threads += 1
         elif match := _FRAME.match(text):
             if self._threads <= 1 and len(self._frames) < _MAX_FRAMES:
                 self._frames.append(Frame(match[1], int(match[2]), match[3].strip()[:200]))
         elif match := _WHAT.match(text):
-            self._message.append(match[1][:_MAX_TEXT])
+            self._message.append(beginning(match[1], _MAX_TEXT))
         elif len(self._message) < _MAX_LINES:
-            self._message.append(text[:_MAX_TEXT])
+            self._message.append(beginning(text, _MAX_TEXT))
 
     def result(self) -> ExceptionInfo | None:
         """The crash as an exception; the fault handler prints the innermost frame first."""
@@ -72,7 +73,7 @@ class RustError:
 
     def __init__(self, number: int, headline: str) -> None:
         match = _RUST.match(headline)
-        self._head = ExceptionInfo("Error", (match[1] if match else headline)[:_MAX_TEXT], number)
+        self._head = ExceptionInfo("Error", beginning(match[1] if match else headline, _MAX_TEXT), number)
         self._causes: list[ExceptionInfo] = []
         self._listed = False
 
@@ -88,7 +89,7 @@ class RustError:
         if text.startswith(CAUSES):
             self._listed = True
         elif match and len(self._causes) < _MAX_LINES:
-            self._causes.append(ExceptionInfo("Error", match[2][:_MAX_TEXT], number))
+            self._causes.append(ExceptionInfo("Error", beginning(match[2], _MAX_TEXT), number))
         elif self._causes and text.strip():
             last = self._causes[-1]
             if len(last.message) < _MAX_TEXT:

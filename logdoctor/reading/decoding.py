@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from logdoctor.wording import beginning, word_end
+
 CUT = " …[line cut]… "
 """Stands where the middle of a line is missing."""
 MAX_LINE = 1 << 18
@@ -20,7 +22,9 @@ def capped(text: str) -> str:
     """The text, or its head and tail with a mark between."""
     if len(text) <= MAX_LINE:
         return text
-    return f"{text[:_HEAD]}{CUT}{text[-_TAIL:]}"
+    # No word is cut: half a secret is not recognised as one.
+    tail = len(text) - _TAIL
+    return f"{beginning(text, _HEAD)}{CUT}{text[word_end(text, tail) :]}"
 
 
 def without_bar(text: str) -> str:

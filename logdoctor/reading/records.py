@@ -16,6 +16,7 @@ from logdoctor.reading.crashes import NativeCrash, RustError, begins_crash
 from logdoctor.reading.prefixes import BARE, LOGGER, NOBODY, OWN, Head, named_process, split_head
 from logdoctor.reading.quoting import is_foreign_target, is_quoted
 from logdoctor.reading.tracebacks import FOREIGN, TAILS, TracebackReader, begins_traceback, error_line
+from logdoctor.wording import beginning
 
 MAX_WAITING = 2048
 """Records that wait for an earlier one that is still open."""
@@ -259,7 +260,7 @@ class _Open:
         if self.tail is None:
             self.tail = deque(maxlen=MAX_TAIL)
         self.cut += len(self.tail) == MAX_TAIL
-        self.tail.append((number, text[:4000]))
+        self.tail.append((number, beginning(text, 4000)))
 
     def _reader_for(self, text: str) -> _Reader | None:
         if begins_traceback(text):

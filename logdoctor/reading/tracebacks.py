@@ -6,6 +6,7 @@ import re
 from enum import Enum
 
 from logdoctor.model import ExceptionInfo, Frame
+from logdoctor.wording import beginning
 
 HEAD = "Traceback (most recent call last):"
 _CONNECTORS = (
@@ -201,7 +202,7 @@ class TracebackReader:
     def _final(self, number: int, text: str) -> None:
         match = _FINAL.match(text.rstrip())
         if match:
-            self._type, self._message, self._line = match[1], [(match[2] or "")[:_MAX_MESSAGE_LINE]], number
+            self._type, self._message, self._line = match[1], [beginning(match[2] or "", _MAX_MESSAGE_LINE)], number
             self._free, self._room = 0, _MAX_MESSAGE
             self.state = State.MESSAGE
         else:

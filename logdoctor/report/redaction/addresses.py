@@ -23,11 +23,10 @@ _ADDRESSED = Pattern(
 _PORT = Pattern(r":\d{1,5}(?![\d.])|/(?:[89]|[12]\d|3[0-2])(?![\d.])|<\d{1,5}>|%\w+")
 # … and words that speak for a version when nothing speaks for an address.
 _VERSIONED = Pattern(
-    r"(?i)(?:\bv|version|ver|driver|release|build|cuda\w*|cudnn\w*|cublas\w*|cufft\w*|cufile\w*|curand\w*"
-    r"|cusolver\w*|cuspars\w*"
-    r"|nv\w+|nccl|ptxas|tensorrt|firmware|vbios|rocm|hip\w*|miopen|toolkit|runtime|lib\w+|nvidia\S*|torch\w*"
-    r"|flashinfer\S*|triton"
-    r"|vllm\S*|cutlass\S*|package|wheel|upgrade|downgrade|requires?|needs|pypi\S*|pip)[^\n]{0,24}$"
+    r"(?i)(?:(?<![a-z])(?:v|ver|nv\w+|hip\w*|lib\w+|requires?|needs|pip3?|build|release)|version|driver|cuda\w*|cudnn\w*"
+    r"|cublas\w*|cufft\w*|cufile\w*|curand\w*|cusolver\w*|cuspars\w*"
+    r"|nccl|ptxas|tensorrt|firmware|vbios|rocm|miopen|toolkit|runtime|nvidia\S*|torch\w*|flashinfer\S*|triton"
+    r"|vllm\S*|cutlass\S*|package|wheel|upgrade|downgrade|pypi\S*)[^\n]{0,24}$"
 )
 # First group of three digits or more: global, local and link-local addresses have it, `c10::` and `[::2]` have not.
 _IPV6 = Pattern(
@@ -66,7 +65,7 @@ def _judge(text: str, match: re.Match[str]) -> str:
         return ""
     if _PORT.match(text, match.end()) or _ADDRESSED.search(before):
         return kind
-    if _VERSIONED.search(before):
+    if octets[:2] not in ((192, 168), (169, 254)) and _VERSIONED.search(before):
         return ""
     return kind if kind == "private-ip" or octets[0] > 13 or max(octets) >= 100 else ""
 

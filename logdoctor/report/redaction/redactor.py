@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from logdoctor.wording import Part, Worded
+
 from .finding import find, lower_case
 from .lazy import Pattern
 from .names import kind_of_name
@@ -35,6 +37,7 @@ class Redactor:
         self._ordered: list[str] = []
         self._found: dict[str, list[Span]] = {}
         self._done: dict[str, str] = {}
+        self._filled: dict[tuple[Part, ...], list[list[Span]]] = {}
 
     @property
     def counts(self) -> dict[str, int]:
@@ -51,6 +54,33 @@ class Redactor:
             self._found[text] = find(text, keep_hosts=self.keep_hosts, keywords=keywords)
             for span in self._found[text]:
                 self._placeholder(span, text)
+
+    def learn_worded(self, text: Worded) -> None:
+        """Take note of the secrets in what a text was filled with; the tool's own words are none."""
+        for part, spans in zip(text.parts, self._spans(text.parts), strict=True):
+            self._reserve(part.text)
+            for span in spans:
+                self._placeholder(span, part.text)
+            if not part.own:
+                self.learn(part.text)
+
+    def _spans(self, parts: tuple[Part, ...]) -> list[list[Span]]:
+        """Return what the whole text shows to be secret, part for part: a value may be one by the word before it."""
+        if parts not in self._filled:
+            found = find("".join(part.text for part in parts), keep_hosts=self.keep_hosts)
+            self._filled[parts] = [*_clipped(parts, found)]
+        return self._filled[parts]
+
+    def worded(self, text: Worded) -> Worded:
+        """Return a text with the secrets replaced in what it was filled with, folded, cut and quoted after that."""
+        done = []
+        for part, spans in zip(text.parts, self._spans(text.parts), strict=True):
+            if not part.own:
+                value = self._apply(part.text, spans)
+                value = self.value(part.name, value) if part.name else self.text(value)
+                part = Part(part._replace(text=value).shown)
+            done.append(part)
+        return Worded(done)
 
     def text(self, text: str) -> str:
         """Return `text` with every secret replaced."""
@@ -153,6 +183,22 @@ class Redactor:
             if rest and len(secret) >= 12 and len(run) < len(secret) and (is_opaque(run) or len(run) >= 10):
                 return whole.replace(run, placeholder)
         return whole
+
+
+def _clipped(parts: tuple[Part, ...], found: list[Span]) -> Iterator[list[Span]]:
+    """Yield for each part which stretches of it are secret; none in the tool's own words."""
+    start = 0
+    for part in parts:
+        end = start + len(part.text)
+        inside = [span for span in found if span.start < end and span.end > start] if not part.own else []
+        spans = []
+        for span in inside:
+            first, last = max(span.start, start) - start, min(span.end, end) - start
+            if any(character.isalnum() for character in part.text[first:last]):
+                whole = span.start >= start and span.end <= end
+                spans.append(Span(first, last, span.kind, span.value if whole else ""))
+        yield spans
+        start = end
 
 
 def _spellings(value: str, kind: str) -> Iterator[str]:

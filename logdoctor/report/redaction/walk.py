@@ -17,6 +17,7 @@ from logdoctor.model import (
     Launch,
     Remedy,
 )
+from logdoctor.wording import Worded, cut, parts_of
 
 from .names import kind_of_name
 from .redactor import Redactor
@@ -32,6 +33,8 @@ def redact(diagnosis: Diagnosis, *, keep_hosts: bool = False) -> Diagnosis:
     learner = _Walk(redactor, learning=True)
     learner.diagnosis(diagnosis)
     redactor.learn(*learner.texts)
+    for text in learner.worded:
+        redactor.learn_worded(text)
     done = _Walk(redactor).diagnosis(diagnosis)
     counts = dict(diagnosis.redactions)
     for kind, count in redactor.counts.items():
@@ -46,8 +49,14 @@ class _Walk:
         self.redactor = redactor
         self.learning = learning
         self.texts: list[str] = []
+        self.worded: list[Worded] = []
 
     def text(self, text: str) -> str:
+        if isinstance(text, Worded):
+            if self.learning:
+                self.worded.append(text)
+                return text
+            return self.redactor.worded(text)
         if self.learning:
             self.texts.append(text)
             return text
@@ -122,15 +131,16 @@ class _Walk:
 
     def evidence(self, evidence: Evidence) -> Evidence:
         """Redact a line with the lines around it as one text: a secret may be cut by their ends."""
-        lines = (*evidence.before, evidence.text, *evidence.after)
-        joined = self.text("\n".join(lines))
-        parts = list(_split_like(joined, lines))
+        whole = "".join(part.text for part in parts_of(evidence.text))
+        lines = (*evidence.before, whole, *evidence.after)
+        redacted = self.text("\n".join(lines))
+        parts = list(_split_like(redacted, lines))
         at = len(evidence.before)
         return replace(
             evidence,
             process=self.text(evidence.process),
             before=tuple(parts[:at]),
-            text=parts[at],
+            text=_shown_like(evidence.text, parts[at]),
             after=tuple(parts[at + 1 :]),
         )
 
@@ -157,12 +167,19 @@ class _Walk:
         )
 
 
+def _shown_like(text: str, redacted: str) -> str:
+    """Return a redacted line cut where the line was."""
+    limit = next((part.limit for part in parts_of(text) if part.limit), 0)
+    return cut(redacted, limit) if limit else redacted
+
+
 def _neighbours(findings: tuple[Finding, ...]) -> Iterator[str]:
     """Yield neighbouring lines of the evidence as one text: a secret may begin in one piece and end in another."""
     lines: dict[int, str] = {}
     for evidence in (evidence for finding in findings for evidence in finding.evidence):
         first = evidence.line - len(evidence.before)
-        for number, line in enumerate((*evidence.before, evidence.text, *evidence.after), start=first):
+        whole = "".join(part.text for part in parts_of(evidence.text))
+        for number, line in enumerate((*evidence.before, whole, *evidence.after), start=first):
             lines.setdefault(number, line)
     run: list[str] = []
     for number in sorted(lines):
