@@ -221,7 +221,7 @@ def test_same_secret_same_placeholder_in_every_field() -> None:
     )
     result = redact(diagnosis)
     assert result.launch is not None
-    assert result.launch.original == "vllm serve m --api-key <api-key-1>"
+    assert result.launch.original == 'vllm serve m --api-key "$VLLM_API_KEY"'
     assert result.boots[0].findings[0].cause == "The server refused <api-key-1>."
     assert result.boots[0].findings[0].evidence[0].text == "'api_key': ['<api-key-1>']"
     assert result.redactions == {"api-key": 1}

@@ -11,6 +11,7 @@ says where the format it knows is documented:
     prompts         what users sent: prompts, messages, token ids
     places, addresses   users, e-mail, hosts, pods, GPUs, IP addresses
     wraps           secrets cut by a line break
+    launches        secrets in a command to paste become variables of the shell
     finding   all of them on one text
     redactor, walk   one text, a whole diagnosis
 """

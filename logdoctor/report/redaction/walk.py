@@ -19,6 +19,7 @@ from logdoctor.model import (
 )
 from logdoctor.wording import Worded, cut, parts_of
 
+from .launches import with_references
 from .names import kind_of_name
 from .redactor import Redactor
 
@@ -156,12 +157,16 @@ class _Walk:
         parts = tuple(BudgetPart(self.text(part.name), part.gib, part.line) for part in budget.parts)
         return replace(budget, parts=parts, note=self.text(budget.note))
 
+    def typed(self, text: str) -> str:
+        """Redact what is meant to be pasted: a shell takes no placeholder, but it fills in variables."""
+        return with_references(self.text(text))
+
     def launch(self, launch: Launch) -> Launch:
         return Launch(
-            original=self.text(launch.original),
-            corrected=self.text(launch.corrected),
+            original=self.typed(launch.original),
+            corrected=self.typed(launch.corrected),
             unknown=self.all(launch.unknown),
-            ready_command=self.text(launch.ready_command),
+            ready_command=self.typed(launch.ready_command),
             applied=self.all(launch.applied),
             skipped=self.all(launch.skipped),
         )
