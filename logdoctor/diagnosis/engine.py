@@ -206,7 +206,7 @@ class BootObserver:
             findings = [unknown, *(_demoted(f, unknown.id if echo else "") for f in findings)]
         conflicts = conflicts_of(one.candidate.signature for one in judged)
         self._left_out = max(len(judged), len(findings)) - min(len(findings), MAX_FINDINGS)
-        return settle(findings[:MAX_FINDINGS], conflicts)
+        return settle(findings[:MAX_FINDINGS], conflicts, facts)
 
     def _decide(self, judged: list[Judged], facts: Facts) -> str:
         """Return the command that decides between several root causes; empty when there are not several."""

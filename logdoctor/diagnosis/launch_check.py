@@ -113,7 +113,7 @@ def _findings(launch: LaunchCommand, known: Facts, database: Database) -> tuple[
         findings = absences({**_without_refusals(known), **pair}, findings, ())
     findings = [_with_lines(finding, launch) for finding in findings]
     ordered = sorted(findings, key=lambda finding: (-finding.severity.rank, _line(finding), finding.id))
-    return settle(_roles(ordered), conflicts_of(candidate.signature for candidate in kept))
+    return settle(_roles(ordered), conflicts_of(candidate.signature for candidate in kept), known)
 
 
 def _without_refusals(known: Facts) -> dict[str, Fact]:

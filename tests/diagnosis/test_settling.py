@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from logdoctor.database.schema import RemedySpec
+from logdoctor.database.schema import RemedySpec, Signature
 from logdoctor.diagnosis.remedies import conflicts_of
 from logdoctor.diagnosis.settling import settle
-from logdoctor.model import Basis, Confidence, Finding, Remedy, Role, Severity
-from tests.database.build import signature
+from logdoctor.launch import apply
+from logdoctor.model import Basis, Confidence, Fact, Finding, Remedy, Role, Severity
+from logdoctor.report import RenderOptions, render
+from logdoctor.wording import Part, Worded
+from tests.database.build import any_of, signature
+from tests.diagnosis.build import banner, database, diagnose, lines, said
 
 
 def finding(
@@ -81,7 +87,9 @@ def test_a_conflict_that_an_entry_states() -> None:
     other = flag("--enable-prefix-caching", finding="other")
     settled = settle((finding("root", first, role=Role.ROOT_CAUSE), finding("other", other)), conflicts)
     assert commands(settled) == [[first.command], []]
-    assert commands(settle((finding("other", other), finding("root", first)), conflicts)) == [[other.command], []]
+    both = settle((finding("other", other), finding("root", first)), conflicts)
+    assert commands(both) == [[other.command], [first.command]]
+    assert all("only as a choice against" in each.remedies[0].condition for each in both)
 
 
 def test_taking_a_dead_setting_away_makes_room_for_its_successor() -> None:
@@ -94,3 +102,106 @@ def test_what_the_root_cause_wants_set_is_not_taken_away() -> None:
     root = finding("root", flag("VLLM_NVFP4_GEMM_BACKEND=marlin", "env"), role=Role.ROOT_CAUSE)
     gone = flag("VLLM_NVFP4_GEMM_BACKEND", "remove", "dead")
     assert commands(settle((root, finding("dead", gone)))) == [["VLLM_NVFP4_GEMM_BACKEND=marlin"], []]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "prices"),
+    [
+        (
+            flag("--gpu-memory-utilization 0.85"),
+            flag("--gpu-memory-utilization 0.95"),
+            ("a smaller KV cache", "less memory for graphs"),
+        ),
+        (
+            flag("--enforce-eager"),
+            flag("--enforce-eager", "remove"),
+            ("every token takes longer", "graphs take memory"),
+        ),
+        (
+            flag("vllm/vllm-openai:nightly", "image"),
+            flag("vllm/vllm-openai:v0.24.0", "image"),
+            ("changes from day to day", "another release"),
+        ),
+        (
+            flag("--moe-backend marlin"),
+            flag("--moe-backend flashinfer_cutlass"),
+            ("weights only", "its kernels may lack this GPU"),
+        ),
+        (flag("--max-num-seqs 16"), flag("--max-num-seqs 512"), ("fewer requests", "more memory at the start")),
+    ],
+)
+def test_between_equals_both_ways_are_a_choice_with_their_prices(
+    first: Remedy, second: Remedy, prices: tuple[str, str]
+) -> None:
+    facts = {"args.max_num_seqs": Fact("args.max_num_seqs", 256)}
+    settled = settle((finding("one", first), finding("two", replace(second, finding="two"))), facts=facts)
+    assert commands(settled) == [[first.command], [second.command]]
+    for each, rival, other, price in zip(settled, (second, first), ("two", "one"), prices, strict=True):
+        condition = each.remedies[0].condition
+        assert condition.startswith("only as a choice against ")
+        assert f"{rival.command} of {other}; its price: " in condition
+        assert price in condition
+
+
+def test_nothing_of_a_choice_is_applied_unasked() -> None:
+    settled = settle((finding("one", flag("--enforce-eager")), finding("two", flag("--enforce-eager", "remove"))))
+    remedies = [remedy for each in settled for remedy in each.remedies]
+    launch = "vllm serve m --enforce-eager\n"
+    assert apply(launch, remedies, {}).corrected == launch
+
+
+def test_an_error_outweighs_a_warning_and_a_note_never_decides() -> None:
+    low, high = flag("--gpu-memory-utilization 0.85"), flag("--gpu-memory-utilization 0.95", finding="two")
+    settled = settle((finding("one", low, severity=Severity.ERROR), finding("two", high)))
+    assert commands(settled) == [[low.command], []]
+    assert "apply the fix of one" in settled[1].remedies[0].summary
+    assert commands(settle((finding("one", low), finding("two", high, severity=Severity.INFO)))) == [[low.command], []]
+
+
+@pytest.mark.parametrize("now", [None, 0.9])
+def test_two_that_lower_one_knob_are_no_choice(now: float | None) -> None:
+    facts = {} if now is None else {"args.gpu_memory_utilization": Fact("args.gpu_memory_utilization", now)}
+    first, second = flag("--gpu-memory-utilization 0.85"), flag("--gpu-memory-utilization 0.80", finding="two")
+    settled = settle((finding("one", first), finding("two", second)), facts=facts)
+    assert commands(settled) == [[first.command], []]
+    assert settled[0].remedies == (first,)
+
+
+@pytest.mark.parametrize(
+    ("summary", "begun"),
+    [
+        ("Or drop it", "Drop it"),
+        ("Otherwise take less", "Take less"),
+        ("Or, with time, wait", "With time, wait"),
+        ("Order more memory", "Order more memory"),
+        ("Or ", "Or "),
+    ],
+)
+def test_a_fix_does_not_begin_with_the_word_that_joined_it_to_one_that_is_gone(summary: str, begun: str) -> None:
+    root = finding("root", flag("--enforce-eager"), role=Role.ROOT_CAUSE)
+    gone, left = flag("--enforce-eager", "remove", "two"), Remedy(summary, "flag", "--max-num-seqs 8", finding="two")
+    settled = settle((root, finding("two", gone, left)))
+    assert [remedy.summary for remedy in settled[1].remedies] == [begun]
+    assert settle((finding("one", left, left),))[0].remedies[1].summary == summary
+
+
+def test_the_words_of_a_log_stay_told_apart_where_the_beginning_changes() -> None:
+    worded = Worded((Part("Or ask ", own=True), Part("secret of the log"), Part(" for it", own=True)))
+    begun = settle((finding("one", Remedy(worded, "advice")),))[0].remedies[0].summary
+    assert begun == "Ask secret of the log for it"
+    assert isinstance(begun, Worded)
+    assert [part.text for part in begun.parts if not part.own] == ["secret of the log"]
+
+
+def test_a_boot_that_pulls_both_ways_says_so_in_every_format() -> None:
+    def warns(id: str, text: str, *remedies: RemedySpec) -> Signature:
+        return signature(id=id, title=id, severity=Severity.WARNING, match=any_of(text), remedies=remedies)
+
+    low = warns("too-much", "takes too much memory", RemedySpec("Take less", "flag", "--gpu-memory-utilization 0.8"))
+    high = warns("too-little", "cache is too small", RemedySpec("Take more", "flag", "--gpu-memory-utilization 0.95"))
+    log = lines(banner(), said("it takes too much memory"), said("the cache is too small"))
+    made = diagnose(log, signatures=database(low, high))
+    for name in ("terminal", "markdown", "json", "text"):
+        text = " ".join(render(made, name, options=RenderOptions()).split())
+        for words in ("choice against", "a smaller KV cache", "less memory for graphs"):
+            assert words in text, (name, words)
