@@ -1,0 +1,298 @@
+"""Failures around vLLM whose texts come from other programs: each gets its own cause and what to do about it.
+
+A row is a name, the log, the id of the root cause, what its remedies must name, and what they must not.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import pytest
+
+from logdoctor.model import BootDiagnosis, Role
+from tests.diagnosis.build import banner, diagnose, raised, root, said
+
+
+class Row(NamedTuple):
+    """One failure and what must be said of it."""
+
+    name: str
+    log: str
+    cause: str
+    fix: tuple[str, ...] = ()
+    not_fix: tuple[str, ...] = ()
+    title: str = ""
+
+
+def started(*lines: str, version: str = "0.24.0", **arguments: object) -> str:
+    """A start that got as far as the workers, then these lines."""
+    rank = said("rank 0 in world size 1 is assigned as DP rank 0, PP rank 0, PCP rank 0, TP rank 0, EP rank 0")
+    engine = said(f"Initializing a V1 LLM engine (v{version}) with config: model='acme/m', dtype=torch.bfloat16")
+    return "\n".join((banner(version, **arguments), engine, rank, *lines))
+
+
+def failing(error: str, *functions: str, version: str = "0.24.0") -> str:
+    """A start whose engine ends with this error."""
+    return started(raised(error, *functions), version=version)
+
+
+def api(error: str, version: str = "0.24.0", **arguments: object) -> str:
+    """A start whose API server ends with this uncaught error."""
+    lines = ["Traceback (most recent call last):", '  File "/opt/vllm/api_server.py", line 7, in run', "    run()"]
+    return "\n".join(
+        (banner(version, **arguments), *(f"(APIServer pid=1) {line}" for line in (*lines, *error.split("\n"))))
+    )
+
+
+def oci(reason: str) -> str:
+    """Docker's refusal with the toolkit's own words on the second line."""
+    return (
+        "docker: Error response from daemon: failed to create task for container: failed to create shim task: OCI "
+        "runtime create failed: runc create failed: unable to start container process: error during container init: "
+        "error running prestart hook #0: exit status 1, stdout: , stderr: Auto-detected mode as 'legacy'\n"
+        f"nvidia-container-cli: {reason}"
+    )
+
+
+HUB = "For more details, see https://huggingface.co/docs/huggingface_hub/authentication"
+MISSING = (
+    "huggingface_hub.errors.RepositoryNotFoundError: 401 Client Error. (Request ID: Root=1-68b0;e6a3)\n\n"
+    "Repository Not Found for url: https://huggingface.co/api/models/nvidia/NVIDIA-Nemotron-3-Super-120B-NVFP4.\n"
+    "Please make sure you specified the correct `repo_id` and `repo_type`.\n"
+    "If you are trying to access a private or gated repo, make sure you are authenticated and your token has the "
+    f"required permissions.\n{HUB}\n"
+)
+
+HUB_ROWS = (
+    Row("name", api(MISSING + "Invalid username or password."), "hub-repository-not-found", ("search=", "HF_TOKEN")),
+    Row(
+        "name-404",
+        api(MISSING.replace("401", "404") + "Repository not found", model="nvidia/NVIDIA-Nemotron-3-Super-120B-NVFP4"),
+        "hub-repository-not-found",
+        ("Super-120B-A12B-NVFP4",),
+        ("Nano-30B",),
+    ),
+    Row(
+        "token",
+        api(
+            "huggingface_hub.errors.HfHubHTTPError: 401 Client Error: Unauthorized for url: https://huggingface.co/acme/m/"
+            "resolve/main/config.json (Request ID: Root=1-68b0;e6a3)\n\nInvalid credentials in Authorization header"
+        ),
+        "hub-token-invalid",
+        ("HF_TOKEN",),
+    ),
+    Row(
+        "token-expired",
+        api(
+            "huggingface_hub.errors.HfHubHTTPError: 401 Client Error: Unauthorized for url: https://huggingface.co/api/"
+            'whoami-v2 (Request ID: Root=1-68b0;e6a3)\n\nUser Access Token "vllm" is expired'
+        ),
+        "hub-token-invalid",
+    ),
+    Row("whoami", api("requests.exceptions.HTTPError: Invalid user token."), "hub-token-invalid"),
+    Row(
+        "gated",
+        api(
+            "huggingface_hub.errors.GatedRepoError: 401 Client Error. (Request ID: Root=1-68b0;e6a3)\n\nCannot access "
+            "gated repo for url https://huggingface.co/acme/gated/resolve/main/config.json.\nAccess to model acme/gated is "
+            "restricted. You must have access to it and be authenticated to access it. Please log in."
+        ),
+        "hub-gated-no-token",
+    ),
+)
+
+TOOLKIT_ROWS = (
+    Row(
+        "mismatch",
+        oci("initialization error: nvml error: driver/library version mismatch: unknown"),
+        "nvml-driver-mismatch",
+        ("reboot", "rmmod"),
+        ("nvidia-ctk",),
+    ),
+    Row(
+        "not-loaded",
+        oci("initialization error: nvml error: driver not loaded: unknown"),
+        "container-driver-not-loaded",
+        ("nvidia-smi", "modprobe nvidia"),
+        ("nvidia-ctk",),
+    ),
+    Row(
+        "no-request",
+        oci("initialization error: driver rpc error: failed to process request: unknown."),
+        "container-driver-not-loaded",
+        ("modprobe",),
+    ),
+    Row(
+        "no-library",
+        oci("initialization error: load library failed: libnvidia-ml.so.1: cannot open shared object file: unknown"),
+        "container-driver-not-loaded",
+    ),
+    Row(
+        "rpc",
+        oci("initialization error: driver rpc error: timed out: unknown"),
+        "container-driver-slow",
+        ("persistence",),
+    ),
+    Row("device", oci("device error: 3: unknown device: unknown"), "container-gpu-unknown", ("nvidia-smi -L",)),
+    Row(
+        "device-id",
+        oci("device error: unknown device id: GPU-1234: unknown"),
+        "container-gpu-unknown",
+        ("nvidia-smi -L",),
+    ),
+    Row(
+        "cuda",
+        oci(
+            "requirement error: unsatisfied condition: cuda>=13.0, please update your driver to a newer version, or use an "
+            "earlier cuda container: unknown."
+        ),
+        "container-cuda-requirement",
+        ("newer driver", "older CUDA"),
+        ("COMPATIBILITY",),
+        r"cuda>=13\.0",
+    ),
+    Row(
+        "toolkit",
+        'docker: Error response from daemon: could not select device driver "" with capabilities: [[gpu]].',
+        "container-runtime-no-gpu",
+        ("nvidia-container-toolkit", "nvidia-ctk runtime configure"),
+    ),
+    Row("other", oci("initialization error: cuda error: unknown error"), "container-driver-error", ("nvidia-smi",)),
+)
+
+SHELL = '/entrypoint.sh: line 9:   112 {:<24}vllm serve "$@"'
+SIGNAL_ROWS = (
+    Row("bus", started("Bus error (core dumped)"), "native-crash-bus-error", ("shm-size", "ipc=host", "df -h")),
+    Row("bus-bare", started("Bus error"), "native-crash-bus-error"),
+    Row("bus-shell", started(SHELL.format("Bus error               (core dumped) ")), "native-crash-bus-error"),
+    Row("bus-absl", started("*** SIGBUS received at time=1787900000 on cpu 11 ***"), "native-crash-bus-error"),
+    Row("bus-fault", started("Fatal Python error: Bus error"), "native-crash-bus-error"),
+    Row(
+        "bus-code",
+        started(
+            said("Worker proc VllmWorker-1 died unexpectedly (exit code: -7), shutting down executor.", level="ERROR")
+        ),
+        "native-crash-bus-error",
+    ),
+    Row("segv-bare", started("Segmentation fault"), "native-crash-segfault"),
+    Row("ill-bare", "Illegal instruction", "native-crash-illegal-cpu-instruction", ("lscpu",)),
+    Row("killed-shell", started(SHELL.format("Killed")), "process-ended-silently", ("OOMKilled", "dmesg")),
+    Row("killed", started("Killed"), "process-ended-silently", ("OOMKilled", "dmesg")),
+    Row(
+        "glibc",
+        "ImportError: /lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.34' not found (required by "
+        "/opt/venv/lib/python3.12/site-packages/vllm/_C.abi3.so)",
+        "glibc-too-old",
+        ("official image",),
+        (),
+        r"GLIBC_2\.34",
+    ),
+    Row(
+        "glibcxx",
+        api(
+            "ImportError: /opt/conda/lib/libstdc++.so.6: version `GLIBCXX_3.4.32' not found (required by /usr/local/lib/"
+            "python3.12/dist-packages/vllm/_C.abi3.so)"
+        ),
+        "glibc-too-old",
+    ),
+)
+
+FAULT = raised("torch.AcceleratorError: CUDA error: unspecified launch failure")
+UNKNOWN = raised("torch.AcceleratorError: CUDA error: unknown error")
+
+
+def xid(number: int, rest: str = "pid=1234, name=VLLM::EngineCor") -> str:
+    """A line of the kernel's log."""
+    return f"[16384.123456] NVRM: Xid (PCI:0000:01:00): {number}, {rest}"
+
+
+XID_ROWS = (
+    Row("79", started(xid(79, "pid=1234, GPU has fallen off the bus."), FAULT), "gpu-fell-off-the-bus", ("Reboot",)),
+    Row("79-unknown", started(xid(79), UNKNOWN), "gpu-fell-off-the-bus"),
+    Row("79-after", started(FAULT, xid(79)), "gpu-fell-off-the-bus"),
+    Row("48", started(xid(48), FAULT), "gpu-memory-fault", ("nvidia-smi -q -d ECC",)),
+    Row("94", started(xid(94), UNKNOWN), "gpu-memory-fault"),
+    Row("95", started(xid(95), FAULT), "gpu-memory-fault"),
+    Row("64", started(xid(64), FAULT), "gpu-memory-fault"),
+    Row(
+        "74", started(xid(74), raised("RuntimeError: NCCL error: unhandled cuda error")), "gpu-link-fault", ("nvlink",)
+    ),
+    Row(
+        "119",
+        started(xid(119, "pid=1, Timeout after 6s of waiting for RPC response from GPU0 GSP!"), FAULT),
+        "gpu-controller-fault",
+    ),
+    Row("120", started(xid(120), FAULT), "gpu-controller-fault"),
+    Row("13", started(xid(13, "Graphics Exception: ESR 0x504224=0x80000000"), FAULT), "cuda-launch-failure"),
+    Row("31", started(xid(31), FAULT), "cuda-launch-failure"),
+    Row("63", started(xid(63), FAULT), "cuda-launch-failure"),
+    Row("43", started(xid(43), FAULT), "cuda-launch-failure"),
+    Row("lost", failing("pynvml.NVMLError_GpuIsLost: GPU is lost"), "gpu-fell-off-the-bus"),
+)
+
+NINJA = (
+    "RuntimeError: Ninja build failed. Ninja output:\n"
+    "ninja: Entering directory `/root/.cache/flashinfer/0.6.2/121a/cached_ops'\n[1/41] c++ -MMD -MF x.o\n{}\n"
+    "/usr/local/cuda/bin/nvcc -x cu\n{}\nninja: build stopped: subcommand failed."
+)
+BUILD_ROWS = (
+    Row(
+        "code-137",
+        failing(NINJA.format("FAILED: [code=137] fused_moe.cuda.o", "Killed")),
+        "compiler-killed",
+        ("MAX_JOBS",),
+    ),
+    Row(
+        "cc1plus",
+        failing(NINJA.format("FAILED: a.o", "c++: fatal error: Killed signal terminated program cc1plus")),
+        "compiler-killed",
+        ("MAX_JOBS",),
+        (),
+        "cc1plus",
+    ),
+    Row(
+        "cicc",
+        failing(NINJA.format("FAILED: a.o", "nvcc error   : 'cicc' died due to signal 9 (Kill signal)")),
+        "compiler-killed",
+        title="cicc[^']",
+    ),
+    Row(
+        "code-1", failing(NINJA.format("FAILED: [code=1] a.o", "error: no member named 'x'")), "flashinfer-build-failed"
+    ),
+)
+
+ALL = {
+    f"{kind}:{row.name}": row
+    for kind, rows in {
+        "hub": HUB_ROWS,
+        "toolkit": TOOLKIT_ROWS,
+        "signal": SIGNAL_ROWS,
+        "xid": XID_ROWS,
+        "build": BUILD_ROWS,
+    }.items()
+    for row in rows
+}
+
+
+def remedies(boot: BootDiagnosis) -> str:
+    """What is advised against the root cause."""
+    return "\n".join(
+        f"{remedy.summary} {remedy.command}"
+        for finding in boot.findings
+        if finding.role is Role.ROOT_CAUSE
+        for remedy in finding.remedies
+    )
+
+
+@pytest.mark.parametrize("name", sorted(ALL))
+def test_a_known_failure_gets_its_own_cause(name: str) -> None:
+    row = ALL[name]
+    boot = diagnose(row.log).boot
+    assert boot is not None, "recognised"
+    assert root(boot) == row.cause
+    said_so = remedies(boot)
+    assert [wanted for wanted in row.fix if not re.search(wanted, said_so)] == []
+    assert [unwanted for unwanted in row.not_fix if re.search(unwanted, said_so)] == []
+    assert boot.root_cause is not None
+    assert re.search(row.title, boot.root_cause.title)
