@@ -255,7 +255,7 @@ class _Setting:
             raise ValueError(f"lang wants {' or '.join(LANGUAGES)}, not {lang!r}")
         if isinstance(signatures, (str, Path)):
             raise TypeError("signatures wants a sequence of directories")
-        given = {key: Fact(key, _value(key, value), origin="given") for key, value in (facts or {}).items()}
+        given = {key: Fact(_key(key), _value(key, value), origin="given") for key, value in (facts or {}).items()}
         with _named_errors():
             text, name = _launch_text(launch)
             self._context = Context(given, text, name)
@@ -322,6 +322,15 @@ def _names_a_file(text: str) -> bool:
         return "\n" not in text and Path(text).is_file()
     except (OSError, ValueError):
         return False
+
+
+def _key(key: str) -> str:
+    from logdoctor.database.fact_keys import is_fact_key, nearest
+
+    if not is_fact_key(key):
+        near = nearest(key)
+        raise ValueError(f"facts: no {key!r} is known{f'; did you mean {near}' if near else ''}")
+    return key
 
 
 def _value(key: str, value: object) -> FactValue:

@@ -171,6 +171,9 @@ def diagnose_command(
         lang=lang,
     )
     if not follow:
+        given = {"--timeout": timeout is not None, "--stay": stay, "--until": until != "settled"}
+        for name in (name for name, is_given in given.items() if is_given):
+            raise typer.BadParameter(f"{name} goes with --follow")
         raise typer.Exit(diagnose(request, output))
     raise typer.Exit(follow_command(request, output, until, stay, timeout))
 

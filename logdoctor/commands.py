@@ -191,12 +191,19 @@ def open_database(
 
 def parse_facts(texts: Iterable[str]) -> dict[str, Fact]:
     """Turn `KEY=VALUE` words into facts that say they were given."""
+    from logdoctor.database.fact_keys import is_fact_key, nearest
+
     facts = {}
     for text in texts:
         key, equals, value = text.partition("=")
         if not equals or not key.strip():
             raise CommandFailed(f"--fact wants KEY=VALUE, e.g. gpu.name=GB10; got {text!r}")
-        facts[key.strip()] = Fact(key.strip(), value.strip(), origin="given")
+        key = key.strip()
+        if not is_fact_key(key):
+            near = nearest(key)
+            hint = f"; did you mean {near}" if near else ", keys are dotted as gpu.name and vllm.version"
+            raise CommandFailed(f"--fact knows no {key!r}{hint} (args.NAME and env.NAME may be any)")
+        facts[key] = Fact(key, value.strip(), origin="given")
     return facts
 
 

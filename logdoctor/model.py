@@ -17,7 +17,17 @@ from enum import Enum
 from typing import NamedTuple
 
 
-class Severity(str, Enum):
+class _Word(str, Enum):
+    """A word of a fixed list; printing it prints the word."""
+
+    def __str__(self) -> str:
+        return self.value
+
+    def __format__(self, specification: str) -> str:
+        return format(self.value, specification)
+
+
+class Severity(_Word):
     """How bad a finding is; `rank` orders them (higher is worse)."""
 
     INFO = "info"
@@ -33,7 +43,7 @@ class Severity(str, Enum):
 _SEVERITY_ORDER = ("info", "warning", "error", "fatal")
 
 
-class Role(str, Enum):
+class Role(_Word):
     """What a finding is to the failure of its boot."""
 
     ROOT_CAUSE = "root_cause"
@@ -42,7 +52,7 @@ class Role(str, Enum):
     NOTICE = "notice"
 
 
-class Confidence(str, Enum):
+class Confidence(_Word):
     """How sure the signature is once it has matched."""
 
     CERTAIN = "certain"
@@ -50,7 +60,7 @@ class Confidence(str, Enum):
     POSSIBLE = "possible"
 
 
-class Basis(str, Enum):
+class Basis(_Word):
     """Where a claim comes from."""
 
     SOURCE = "source"
@@ -58,7 +68,7 @@ class Basis(str, Enum):
     FIELD_REPORT = "field-report"
 
 
-class Verdict(str, Enum):
+class Verdict(_Word):
     """The state of a boot at the end of its part of the log."""
 
     READY = "ready"
@@ -71,7 +81,7 @@ class Verdict(str, Enum):
     UNDETERMINED = "undetermined"
 
 
-class Phase(str, Enum):
+class Phase(_Word):
     """Where in a start a record belongs, in the order of a start."""
 
     LAUNCH = "launch"

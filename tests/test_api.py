@@ -181,15 +181,26 @@ def test_broken_signatures_are_an_error_or_notes(tmp_path: Path) -> None:
 
 
 def test_given_facts_keep_their_type_and_say_so() -> None:
-    report = diagnose(HEALTHY, facts={"gpu.name": "GB10", "prompt.tokens": 24000, "host.swap": True})
+    report = diagnose(HEALTHY, facts={"gpu.name": "GB10", "prompt.tokens": 24000, "args.enforce_eager": True})
     assert (report.facts["gpu.name"].value, report.facts["gpu.name"].origin) == ("GB10", "given")
     assert report.facts["prompt.tokens"].value == 24000
-    assert report.facts["host.swap"].value is True
+    assert report.facts["args.enforce_eager"].value is True
 
 
 def test_a_fact_of_another_type_is_refused() -> None:
     with pytest.raises(TypeError, match=r"the fact gpu\.name wants"):
         diagnose(HEALTHY, facts={"gpu.name": object()})
+    with pytest.raises(ValueError, match=r"did you mean gpu\.name"):
+        diagnose(HEALTHY, facts={"gpu": "GB10"})
+
+
+def test_words_of_the_report_print_as_their_words() -> None:
+    report = diagnose(HEALTHY)
+    assert f"{report.verdict}" == str(report.verdict) == report.verdict.value == report.to_dict()["verdict"]
+    assert str(Severity.FATAL) == "fatal"
+    assert f"{Severity.FATAL:>6}" == " fatal"
+    assert repr(Verdict.FAILED) == "<Verdict.FAILED: 'failed'>"
+    assert pickle.loads(pickle.dumps(Verdict.FAILED)) is Verdict.FAILED
 
 
 IMAGE = "vllm/vllm-openai:v0.17.1"

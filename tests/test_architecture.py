@@ -23,7 +23,7 @@ ORDER = (
     ("api",),
     ("fleet", "checking", "commands", "follow", "mcp", "probing", "recipes", "completion"),
     ("_build", "cli", "cli_check", "cli_probe", "cli_fleet", "cli_more", "entry"),
-    ("man",),
+    ("man", "__main__"),
 )
 """Rooms from left to right; a room imports only what stands left of it, or itself."""
 RANK = {room: rank for rank, rooms in enumerate(ORDER) for room in rooms}

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from logdoctor.commands import parse_facts
 from logdoctor.console import CommandFailed, append_step_summary, write_report
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -92,6 +93,12 @@ def test_schema_is_printed() -> None:
         (["--boot", "9", str(LOG)], 2),
         (["--boot", "x", str(LOG)], 2),
         (["--fact", "nothing", str(LOG)], 2),
+        (["--fact", "gpu=GB10", str(LOG)], 2),
+        (["--fact", "vllm.verson=0.20.0", str(LOG)], 2),
+        (["--fact", "ENV.X=1", str(LOG)], 2),
+        (["--timeout", "3s", str(LOG)], 2),
+        (["--stay", str(LOG)], 2),
+        (["--until", "ready", str(LOG)], 2),
         (["/no/such.log"], 2),
         (["/tmp"], 2),
         (["--fail-on", "fatal", str(LOG)], 1),
@@ -105,3 +112,33 @@ def test_status_and_one_line_for_every_mistake(words: list[str], status: int) ->
     if status == 2:
         assert done.stdout == ""
         assert 1 <= len(done.stderr.strip().splitlines()) <= 2
+
+
+@pytest.mark.parametrize(
+    ("key", "near"),
+    [("gpu", "gpu.name"), ("vllm.verson", "vllm.version"), ("model", "model.name"), ("gpu_name", "gpu.name"),
+     ("name", ".name"), ("max_model_len", "args.max_model_len"), ("compute_capability", "gpu.compute_capability")],
+)  # fmt: skip
+def test_an_unknown_fact_is_refused_with_the_one_that_was_meant(key: str, near: str) -> None:
+    with pytest.raises(CommandFailed, match=f"did you mean [a-z_]*{near}"):
+        parse_facts([f"{key}=x"])
+
+
+def test_facts_of_vllm_and_the_host_may_have_any_name() -> None:
+    assert set(parse_facts(["args.some_thing=1", "env.SOME_THING=1"])) == {"args.some_thing", "env.SOME_THING"}
+
+
+def test_the_package_runs_as_a_module() -> None:
+    done = subprocess.run([sys.executable, "-m", "logdoctor", "--version"], capture_output=True, text=True, check=False)
+    assert done.stdout == run("--version").stdout != ""
+
+
+def test_an_empty_input_is_told_once() -> None:
+    done = subprocess.run([sys.executable, "-m", "logdoctor"], input="", capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    assert done.stdout.count("no vLLM start recognised") == 1
+    chinese = subprocess.run(
+        [sys.executable, "-m", "logdoctor", "--lang", "zh"], input="", capture_output=True, text=True, check=False,
+        env={**os.environ, "LC_ALL": "C.UTF-8"}, encoding="utf-8",
+    )  # fmt: skip
+    assert chinese.stdout.count("没有发现") == 1

@@ -14,7 +14,7 @@ _BY_PREFIX = {
     "image": "style release name",
     "cli": "unrecognized invalid_flag invalid_value",
     "model": "name architecture served_name quantization dtype max_len hybrid moe multimodal load_seconds "
-    "family reasoning_parser tool_parser needs_vllm",
+    "family reasoning_parser tool_parser needs_vllm heads",
     "gpu": "name compute_capability memory_gib count driver memory_gb unified used_gib",
     "torch": "version",
     "cuda": "version driver_version",
@@ -33,7 +33,7 @@ _BY_PREFIX = {
     "budget": "cause adds_up limit_gib overhead_gib foreign_gib missing_gib free_gib bytes_per_token weights_gib "
     "precisions concurrency_agrees",
     "budget.suggest": "gpu_memory_utilization max_model_len max_num_seqs max_num_batched_tokens kv_cache_memory "
-    "tensor_parallel_size precision",
+    "tensor_parallel_size precision ranks",
     "parser": "reasoning_of_another tool_of_another",
     "launch": "kind repeated stray glued model_option model_twice port_mismatch gpus_missing "
     "batched_tokens_below_seqs cards weights_gb weights_fit weights_precision",
@@ -43,14 +43,14 @@ _BY_PREFIX = {
     "compile": "seconds",
     "engine": "init_seconds",
     "start": "seconds",
-    "parallel": "tensor pipeline data world_size",
+    "parallel": "tensor pipeline data world_size gpus",
     "scheduler": "max_num_batched_tokens max_num_seqs async",
     "server": "address requests_ok requests_error requests_5xx published_port",
     "serving": "empty_answers prompt_tokens_per_second tokens_per_second running waiting preemptions "
     "kv_cache_usage_percent prefix_cache_hit_percent tokens_per_second_peak running_peak waiting_peak preemptions_peak "
-    "kv_cache_usage_percent_peak",
+    "kv_cache_usage_percent_peak stuck_seconds waiting_seconds still_seconds_most",
     "contradiction": "max_model_len kv_cache_dtype quantization",
-    "silence": "kind phase since last_text seconds remaining remaining_seconds normal",
+    "silence": "kind phase since last_text seconds remaining remaining_seconds normal waited waited_seconds patience",
     "prompt": "tokens left_tokens",
     "host": "name",
     "probe": "address level reachable unreachable_reason unreachable_detail redirect unauthorized key_sent "
@@ -81,8 +81,32 @@ def is_fact_key(key: str) -> bool:
     return key in KEYS or _OPEN.fullmatch(key) is not None
 
 
+_USUAL = {
+    "gpu": "gpu.name",
+    "gpus": "gpu.count",
+    "model": "model.name",
+    "vllm": "vllm.version",
+    "version": "vllm.version",
+    "cuda": "cuda.version",
+    "torch": "torch.version",
+    "image": "image.name",
+    "sm": "gpu.compute_capability",
+    "compute_capability": "gpu.compute_capability",
+    "max_model_len": "args.max_model_len",
+    "quantization": "model.quantization",
+    "tensor_parallel_size": "args.tensor_parallel_size",
+    "gpu_memory_utilization": "args.gpu_memory_utilization",
+}
+"""What people write for the keys that they mean most often."""
+
+
 def nearest(key: str) -> str:
     """Return the key that was probably meant, or nothing."""
     from difflib import get_close_matches
 
-    return next(iter(get_close_matches(key, sorted(KEYS), n=1, cutoff=0.75)), "")
+    word = key.lower().replace("-", "_").strip(".")
+    if word in _USUAL:
+        return _USUAL[word]
+    named = [known for known in sorted(KEYS) if known.rpartition(".")[2] == word.rpartition(".")[2]]
+    close = get_close_matches(word, sorted(KEYS), n=1, cutoff=0.75)
+    return next(iter((*close, *named)), "")

@@ -87,15 +87,18 @@ def _watch(watch: Watch, following: Following) -> Report:
 
 
 def timed_out(report: Report, seconds: float) -> Report:
-    """Return the report on a start that did not settle in time: it stalls, and the note says in which phase."""
+    """Return the report on a start that did not settle in time, with a note that says so.
+
+    The verdict stays what the log shows: who gives up waiting has not seen a start stall.
+    """
     diagnosis = report.diagnosis
     boot = diagnosis.boot
     if boot is None:
         return report
     note = f"After {seconds:.0f} s of following, the start had not settled; it was in the phase {boot.phase}."
-    stalled = replace(boot, verdict=Verdict.STALLED, notes=(*boot.notes, note))
-    boots = tuple(stalled if each is boot else each for each in diagnosis.boots)
-    return replace(report, diagnosis=replace(diagnosis, verdict=Verdict.STALLED, boots=boots))
+    waited = replace(boot, notes=(*boot.notes, note))
+    boots = tuple(waited if each is boot else each for each in diagnosis.boots)
+    return replace(report, diagnosis=replace(diagnosis, boots=boots))
 
 
 class _Progress:

@@ -198,14 +198,18 @@ def notes(diagnosis: Diagnosis) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one_line(note) for note in both if note.strip()))
 
 
+_SAID_BY_THE_HEADLINE = ("no vLLM start recognised in the input", "输入中没有发现 vLLM 的启动过程")
+
+
 def prose_summary(diagnosis: Diagnosis) -> str:
     """Return the diagnosis's own sentence where the headline and the findings do not say as much.
 
-    That is where no boot was recognised, and where the log does not decide between causes: then it says what does.
+    That is where no boot was recognised but more is known, and where the log does not decide between causes: then it says what does.
     """
     boot = diagnosis.boot
     if boot is None:
-        return one_line(diagnosis.summary)
+        summary = one_line(diagnosis.summary)
+        return "" if summary in _SAID_BY_THE_HEADLINE else summary
     roots = [finding for finding in boot.findings if finding.role is Role.ROOT_CAUSE]
     summary = one_line(boot.summary)
     return summary if len(roots) > 1 and not any(one_line(root.title) in summary for root in roots) else ""
