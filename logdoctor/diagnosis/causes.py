@@ -14,6 +14,8 @@ from logdoctor.database.schema import Kind, Signature
 from logdoctor.diagnosis.conditions import Truth, evaluate, undecided, version_in
 from logdoctor.diagnosis.failures import Failure, FailureLog
 from logdoctor.diagnosis.matching import Match
+from logdoctor.diagnosis.outlived import outlived
+from logdoctor.facts import Milestones
 from logdoctor.model import Facts, Role, Severity
 
 
@@ -28,6 +30,8 @@ class Candidate:
     """False when the log's version lies outside the range in which the text is known."""
     weight: int
     """0: evidence in the error that ended its process, 1: in another error, 2: in a line a healthy server may write."""
+    outlived: Severity | None = None
+    """How bad it still is, where the server came up or answered after it."""
 
     @property
     def signature(self) -> Signature:
@@ -64,7 +68,7 @@ class Candidate:
 
     def may_be_root(self) -> bool:
         signature = self.signature
-        serious = signature.severity.rank >= Severity.ERROR.rank
+        serious = signature.severity.rank >= Severity.ERROR.rank and self.outlived is None
         return serious and not signature.harmless and signature.kind in (Kind.CAUSE, Kind.ECHO)
 
 
@@ -88,10 +92,12 @@ class Judged:
     @property
     def severity(self) -> Severity:
         """How bad it is in this boot."""
-        return Severity.INFO if self.aside else self.candidate.signature.severity
+        if self.aside:
+            return Severity.INFO
+        return self.candidate.outlived or self.candidate.signature.severity
 
 
-def weigh(matches: Iterable[Match], facts: Facts, log: FailureLog) -> list[Candidate]:
+def weigh(matches: Iterable[Match], facts: Facts, log: FailureLog, stones: Milestones) -> list[Candidate]:
     """Ask the facts: drop what cannot hold, mark what is conditional, and weigh the evidence."""
     failures = log.failures()
     candidates = []
@@ -112,6 +118,7 @@ def weigh(matches: Iterable[Match], facts: Facts, log: FailureLog) -> list[Candi
                 conditional=undecided(signature.when, facts),
                 in_version=in_version is not False,
                 weight=_weight(match, failures, log),
+                outlived=outlived(match, stones, log),
             )
         )
     return candidates
@@ -193,7 +200,8 @@ def _role(candidate: Candidate, root: Candidate | None, explained_by: tuple[str,
     signature = candidate.signature
     if candidate is root:
         return Judged(candidate, Role.ROOT_CAUSE)
-    if signature.harmless or signature.kind is Kind.NOTICE or signature.severity is Severity.INFO:
+    mild = signature.severity is Severity.INFO or candidate.outlived is Severity.INFO
+    if signature.harmless or signature.kind is Kind.NOTICE or mild:
         return Judged(candidate, Role.NOTICE)
     if explained_by:
         return Judged(candidate, Role.CONSEQUENCE, explained_by)

@@ -19,7 +19,7 @@ from logdoctor.diagnosis.matching import BootMatcher, Match, Matcher, shortened
 from logdoctor.diagnosis.remedies import choose, conflicts_of
 from logdoctor.diagnosis.services import in_order
 from logdoctor.diagnosis.settling import settle
-from logdoctor.diagnosis.silence import LastRecords, silence_facts
+from logdoctor.diagnosis.silence import LastRecords, patience, silence_facts
 from logdoctor.diagnosis.summary import boot_notes, boot_summary
 from logdoctor.diagnosis.templates import as_text, fill
 from logdoctor.diagnosis.unknown import first_failure, unknown_failure
@@ -38,13 +38,15 @@ from logdoctor.model import (
     Verdict,
 )
 from logdoctor.reading import looks_like_vllm
-from logdoctor.wording import clipped
+from logdoctor.reading.client_words import is_about_a_request, without_client_words
+from logdoctor.wording import clipped, joined, own
 
 MAX_EVIDENCE = 6
 BATCH_LINES = 1000
 _BARS = frozenset({"% Completed | ", "%|"})
 """Literals of the facts that only progress bars hold."""
 MAX_FINDINGS = 60
+OUTLIVED = " (the server outlived it)"
 MAX_TEXT = 2000
 """Characters of a line that evidence shows."""
 
@@ -97,8 +99,13 @@ class BootObserver:
         for place, (record, message, present) in enumerate(zip(records, messages, found, strict=True)):
             if present & _BARS and _is_amid_bars(place, records, found):
                 continue
+            requested = not record.quoted and self._facts.up and is_about_a_request(record)
+            if requested:
+                record = without_client_words(record)
+                message = shortened(record.message)
+                present = {literal for literal in present if literal in message}
             self._facts.observe(record, present)
-            self._matcher.observe(record, message, present)
+            self._matcher.observe(record, message, present, requested=requested)
             self._failures.observe(record)
             self._last_records.observe(record)
             self._vllm = self._vllm or looks_like_vllm(record)
@@ -110,7 +117,7 @@ class BootObserver:
         """Diagnose the boot; None when nothing in it comes from vLLM or matches."""
         self._look()
         milestones = self._facts.milestones
-        happened = verdict.outcome(milestones)
+        happened = verdict.outcome(milestones, patience(self._last_records, self._facts.phase))
         facts = self._all_facts(happened, milestones, given)
         candidates = self._candidates(facts, happened, milestones)
         failed = happened not in (Verdict.READY, Verdict.STOPPED)
@@ -143,7 +150,7 @@ class BootObserver:
         """Return the matches of all signatures that fit the boot, whatever their role would be."""
         self._look()
         milestones = self._facts.milestones
-        happened = verdict.outcome(milestones)
+        happened = verdict.outcome(milestones, patience(self._last_records, self._facts.phase))
         facts = self._all_facts(happened, milestones, given)
         return tuple(candidate.match for candidate in self._candidates(facts, happened, milestones))
 
@@ -156,16 +163,16 @@ class BootObserver:
         facts.update(verdict.boot_facts(happened, self._facts.phase, milestones))
         # An example states how the rest of its boot went.
         facts.update((key, fact) for key, fact in given.items() if key.startswith("boot."))
-        silence = silence_facts(happened, facts, self._last_records, self._facts.timeline())
+        silence = silence_facts(happened, facts, self._last_records, self._facts.timeline(), verdict.waited(milestones))
         facts.update((key, fact) for key, fact in {**budget_facts(facts), **silence}.items() if key not in given)
         return facts
 
     def _candidates(self, facts: dict[str, Fact], happened: Verdict, milestones: Milestones) -> list[Candidate]:
-        candidates = weigh(self._matcher.matches(facts), facts, self._failures)
+        candidates = weigh(self._matcher.matches(facts), facts, self._failures, milestones)
         self._note_silence(facts, happened, candidates, milestones)
         if not any(key in facts for key in _SILENCE):
             return candidates
-        return weigh(self._matcher.matches(facts), facts, self._failures)
+        return weigh(self._matcher.matches(facts), facts, self._failures, milestones)
 
     def _note_silence(
         self, facts: dict[str, Fact], happened: Verdict, candidates: list[Candidate], milestones: Milestones
@@ -221,9 +228,10 @@ class BootObserver:
         if judged.undecided and signature.decided_when:
             conditional = (*conditional, fill(signature.decided_when, match.captures, facts))
         evidence = _evidence(match, facts, seen)
+        title = fill(signature.title, match.captures, facts)
         return Finding(
             id=signature.id,
-            title=fill(signature.title, match.captures, facts),
+            title=joined(title, own(OUTLIVED)) if candidate.outlived else title,
             severity=judged.severity,
             role=judged.role,
             confidence=_confidence(candidate),

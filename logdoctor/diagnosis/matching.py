@@ -15,10 +15,9 @@ import regex
 
 from logdoctor.database import Database
 from logdoctor.database.prefilter import build_text_search
-from logdoctor.database.schema import MatchItem, Signature
-from logdoctor.diagnosis.templates import cut
+from logdoctor.database.schema import Kind, MatchItem, Signature
 from logdoctor.facts import LITERALS as FACT_LITERALS
-from logdoctor.model import Record
+from logdoctor.model import Phase, Record, Severity
 from logdoctor.reading.quoting import settings_head
 from logdoctor.wording import cut, word_end, word_start
 
@@ -62,8 +61,11 @@ class ItemHits:
     processes: dict[str, bool] = field(default_factory=dict)
     """Who said it, in the order of the log, and whether the name is a rank's."""
 
+    last_line: int = 0
+
     def add(self, hit: Hit) -> None:
         self.count += 1
+        self.last_line = max(self.last_line, hit.line)
         if len(self.kept) < KEPT_HITS:
             self.kept.append(hit)
         process = hit.record.process
@@ -82,6 +84,8 @@ class Match:
     count: int
     ranks: tuple[str, ...]
     captures: Mapping[str, str]
+    last_line: int = 0
+    """The last place of all, kept or not."""
 
 
 def shortened(message: str) -> str:
@@ -204,12 +208,16 @@ class BootMatcher:
     def __init__(self, matcher: Matcher) -> None:
         self._matcher = matcher
         self._hits: dict[int, ItemHits] = {}
+        self._requested: dict[int, ItemHits] = {}
+        """What stands in complaints about a request; only signatures about requests look there."""
         self._wide: Counter[int] = Counter()
         self.too_slow: dict[str, None] = {}
         """Patterns that ran into the time limit."""
 
-    def observe(self, record: Record, message: str, present: Iterable[str]) -> None:
+    def observe(self, record: Record, message: str, present: Iterable[str], *, requested: bool = False) -> None:
         """Match one record, given its message and the literals in it. Text that a client sent never matches.
+
+        `requested` marks the complaint of a server that is up about a request.
 
         In a list of settings only what begins with its own words does: the rest are names of any content.
         """
@@ -222,74 +230,102 @@ class BootMatcher:
         for number in candidates:
             item = self._matcher.item(number)
             if _allowed(item, record):
-                self._search(number, item, record, message, head)
+                hit = self._search(number, item, record, message, head)
+                if hit is not None:
+                    (self._requested if requested else self._hits).setdefault(number, ItemHits()).add(hit)
 
-    def _search(self, number: int, item: MatchItem, record: Record, message: str, head: int) -> None:
+    def _search(self, number: int, item: MatchItem, record: Record, message: str, head: int) -> Hit | None:
         if len(message) > WIDE:
             if self._wide[number] >= WIDE_SEARCHES:
-                return
+                return None
             self._wide[number] += 1
         if item.text in self.too_slow:
-            return
+            return None
         try:
             found = self._matcher.pattern(number).search(message, timeout=PATTERN_TIMEOUT)
         except TimeoutError:
             self.too_slow[item.text] = None
-            return
+            return None
         if found is None or found.start() > head:
-            return
+            return None
         position = min(message.count("\n", 0, found.start()), len(record.lines) - 1)
         line, text = record.lines[position]
         if len(text) >= MAX_LINE:
             text = _around(message, found.start())
         captures = {name: value for name, value in found.groupdict().items() if value is not None}
-        self._hits.setdefault(number, ItemHits()).add(Hit(record, line, text, captures))
+        return Hit(record, line, text, captures)
 
     def matches(self, known: Container[str]) -> list[Match]:
         """Return every signature whose texts are satisfied, and those on facts alone whose facts are `known`."""
-        found = (self._match(signature) for signature in self._matcher.touched(self._hits))
+        found = (self._match(signature) for signature in self._matcher.touched({**self._hits, **self._requested}))
         on_facts = (Match(signature, (), 1, (), {}) for signature in self._matcher.on_facts(known))
         return [*(match for match in found if match is not None), *on_facts]
 
     def _match(self, signature: Signature) -> Match | None:
         block = signature.match
-        if block is None or any(self._of(item) for item in block.none):
+        if block is None:
+            return None
+
+        def of(item: MatchItem) -> ItemHits | None:
+            return self._of(item, requested=_may_be_a_requests(signature, item))
+
+        if any(of(item) for item in block.none):
             return None
         hits: list[Hit] = []
         groups: list[ItemHits] = []
         if block.any:
-            present = [group for item in block.any if (group := self._of(item))]
+            present = [group for item in block.any if (group := of(item))]
             if not present:
                 return None
             groups.extend(present)
         if block.all:
-            needed = [self._of(item) for item in block.all]
+            needed = [of(item) for item in block.all]
             if not all(needed):
                 return None
             groups.extend(group for group in needed if group)
         for group in groups:
             hits.extend(group.kept)
         if block.sequence:
-            ordered = self._sequence(block.sequence)
+            ordered = _sequence([of(item) for item in block.sequence])
             if ordered is None:
                 return None
             hits.extend(ordered)
         return _merge(signature, hits, groups)
 
-    def _of(self, item: MatchItem) -> ItemHits | None:
-        return self._hits.get(self._matcher.number(item))
+    def _of(self, item: MatchItem, *, requested: bool) -> ItemHits | None:
+        number = self._matcher.number(item)
+        alone, of_requests = self._hits.get(number), self._requested.get(number) if requested else None
+        if alone is None or of_requests is None:
+            return alone or of_requests
+        both = ItemHits(count=alone.count + of_requests.count, processes={**of_requests.processes, **alone.processes})
+        both.kept = sorted((*alone.kept, *of_requests.kept), key=lambda hit: hit.line)[:KEPT_HITS]
+        both.last_line = max(alone.last_line, of_requests.last_line)
+        return both
 
-    def _sequence(self, items: tuple[MatchItem, ...]) -> list[Hit] | None:
-        chosen: list[Hit] = []
-        after = 0
-        for item in items:
-            group = self._of(item)
-            following = [hit for hit in group.kept if hit.line > after] if group else []
-            if not following:
-                return None
-            chosen.append(following[0])
-            after = following[0].line
-        return chosen
+
+def _sequence(groups: Iterable[ItemHits | None]) -> list[Hit] | None:
+    chosen: list[Hit] = []
+    after = 0
+    for group in groups:
+        following = [hit for hit in group.kept if hit.line > after] if group else []
+        if not following:
+            return None
+        chosen.append(following[0])
+        after = following[0].line
+    return chosen
+
+
+def _may_be_a_requests(signature: Signature, item: MatchItem) -> bool:
+    """Whether a signature may see what a server that is up says of a request.
+
+    It is about requests and no heavy accusation, or it names the API server as the one who says it: there a client
+    has had the word, and an error of the engine has its own record.
+    """
+    if "api" in item.roles:
+        return True
+    about_requests = signature.phase in (Phase.SERVING, Phase.SHUTDOWN)
+    heavy = signature.severity.rank >= Severity.ERROR.rank and signature.kind is Kind.CAUSE
+    return about_requests and not heavy
 
 
 def _merge(signature: Signature, hits: list[Hit], groups: list[ItemHits]) -> Match:
@@ -307,7 +343,9 @@ def _merge(signature: Signature, hits: list[Hit], groups: list[ItemHits]) -> Mat
     # Where ranks say it, the engine that passes their words on is no further one.
     names = [name for name, is_rank in ranks.items() if is_rank] or list(ranks)
     count = max((group.count for group in groups), default=len(ordered))
-    return Match(signature, tuple(ordered), max(count, 1), tuple(names), captures)
+    last_line = max((hit.line for hit in ordered), default=0)
+    last_line = max([last_line, *(group.last_line for group in groups)])
+    return Match(signature, tuple(ordered), max(count, 1), tuple(names), captures, last_line)
 
 
 def _around(message: str, place: int) -> str:

@@ -8,14 +8,17 @@ from logdoctor.diagnosis.causes import Judged
 from logdoctor.facts.milestones import Milestones
 from logdoctor.model import Fact, FactValue, Role, Severity, Verdict
 
-STALLED_AFTER = 600.0
-"""Seconds of nothing but wait lines before a boot counts as stalled."""
 STALLED_WAITS = 3
-"""Repeated wait lines that count as stalled whatever their stamps say (one comes every 60 s)."""
+"""Wait lines before a boot can count as stalled; one comes every 60 s."""
+_WAIT_SECONDS = 60.0
 
 
-def outcome(milestones: Milestones) -> Verdict:
-    """Return the verdict that the events alone support."""
+def outcome(milestones: Milestones, patience: float = 0.0) -> Verdict:
+    """Return the verdict that the events alone support.
+
+    `patience` is how many seconds of nothing but wait lines are normal where the boot stands: tuning and compiling
+    keep the other processes waiting for as long as they take.
+    """
     stones = milestones
     if stones.failed:
         if stones.ready and stones.ready_line < stones.failure_line:
@@ -25,11 +28,19 @@ def outcome(milestones: Milestones) -> Verdict:
         return Verdict.STOPPED
     if stones.ready:
         return Verdict.READY
-    if stones.waits >= STALLED_WAITS or (stones.wait_seconds or 0) >= STALLED_AFTER:
+    if stones.waits >= STALLED_WAITS and waited(stones) >= patience:
         return Verdict.STALLED
     if stones.begin or stones.engine or stones.logger_lines:
         return Verdict.STARTING
     return Verdict.UNDETERMINED
+
+
+def waited(stones: Milestones) -> float:
+    """Return for how many seconds the boot has shown nothing but wait lines; counted where they have no stamps."""
+    if not stones.waits:
+        return 0.0
+    # Each line tells of the time before it.
+    return _WAIT_SECONDS + (stones.wait_seconds or _WAIT_SECONDS * (stones.waits - 1))
 
 
 def boot_facts(verdict: Verdict, phase: str, milestones: Milestones) -> dict[str, Fact]:
@@ -42,7 +53,8 @@ def boot_facts(verdict: Verdict, phase: str, milestones: Milestones) -> dict[str
         "boot.excerpt": milestones.excerpt,
         "boot.stderr_missing": milestones.stderr_missing,
     }
-    return {key: Fact(key, value, origin="inferred") for key, value in values.items()}
+    lines = {"boot.verdict": milestones.shutdown_line if verdict is Verdict.STOPPED else 0}
+    return {key: Fact(key, value, lines.get(key, 0), origin="inferred") for key, value in values.items()}
 
 
 def final(verdict: Verdict, judged: Sequence[Judged], milestones: Milestones) -> Verdict:

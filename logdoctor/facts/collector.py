@@ -94,9 +94,16 @@ class FactCollector:
             self._store.add(statement, process)
 
     @property
+    def up(self) -> bool:
+        """Whether the server is up at this place of the log: it has said so, or a request was answered or refused."""
+        return self._milestones.up or self._serving.refused > 0
+
+    @property
     def milestones(self) -> Milestones:
         """The events that decide the verdict, as they stand."""
-        return self._milestones.result(self._serving.answered, self._serving.refused)
+        return self._milestones.result(
+            self._serving.answered, self._serving.refused, self._serving.last_work_line
+        )
 
     @property
     def phase(self) -> str:

@@ -51,6 +51,11 @@ class Event(NamedTuple):
     phase: str = ""
     """The phase the boot was in."""
 
+    @property
+    def comes_up(self) -> bool:
+        """Whether this is what a server says once, when it comes up."""
+        return self.kind in _COMING_UP
+
 
 class Milestones(NamedTuple):
     """The events of one boot at the end of its records. An absent event is None; an absent line is 0."""
@@ -88,6 +93,8 @@ class Milestones(NamedTuple):
     logger_lines: int = 0
     requests_ok: int = 0
     requests_error: int = 0
+    last_work_line: int = 0
+    """The last answer that needed the engine, or 0."""
     seconds: float | None = None
     """From the first stamp to the last."""
     start_seconds: float | None = None
@@ -145,6 +152,11 @@ class MilestoneTracker:
         """Whether a failure was seen that no request to stop precedes."""
         return bool(self._failures)
 
+    @property
+    def up(self) -> bool:
+        """Whether a proof of readiness was seen so far."""
+        return "ready" in self._events
+
     def touch(self, record: Record, stamp: Stamp) -> None:
         """Take note of a record of any kind: lines, stream and time."""
         first, last = record.first_line, record.last_line
@@ -198,7 +210,7 @@ class MilestoneTracker:
             if not self._waits:
                 self._waits.append((event, stamp))
         elif event.event != "shutdown" or not self._failures:
-            if event.kind in _COMING_UP:
+            if event.comes_up:
                 self._survived, self._failures = self._survived + self._failures, []
             self._once(event)
 
@@ -215,6 +227,8 @@ class MilestoneTracker:
         if exception.frames:
             if exception.frames[0].function not in _TOP_FUNCTIONS:
                 return ""
+            if "ready" in self._events and not record.process.role and not _is_vllms(exception):
+                return ""  # another program that writes into the same stream: a client, a side-car
         elif "ready" in self._events:  # a lone error line; a server that is up prints many
             return ""
         if "ready" not in self._events and self._events.pop("shutdown", None) is not None:
@@ -229,7 +243,7 @@ class MilestoneTracker:
             if event.event == "ready":
                 self._ready_stamp = self._last_stamp
 
-    def result(self, requests_ok: int = 0, requests_error: int = 0) -> Milestones:
+    def result(self, requests_ok: int = 0, requests_error: int = 0, last_work_line: int = 0) -> Milestones:
         """Give the milestones as they stand."""
         wait, wait_stamp = self._waits[0] if self._waits else (None, Stamp())
         begins = [event for key in ("begin", "args") if (event := self._events.get(key)) is not None]
@@ -254,9 +268,20 @@ class MilestoneTracker:
             logger_lines=self._logger_lines,
             requests_ok=requests_ok,
             requests_error=requests_error,
+            last_work_line=last_work_line,
             seconds=seconds_between(self._first_stamp, self._last_stamp),
             start_seconds=seconds_between(self._first_stamp, self._ready_stamp),
         )
+
+
+def _is_vllms(exception: ExceptionInfo) -> bool:
+    """Whether vLLM's code stands anywhere in a traceback and its chain."""
+    link: ExceptionInfo | None = exception
+    while link is not None:
+        if any("vllm" in frame.file for frame in link.frames):
+            return True
+        link = link.cause
+    return False
 
 
 def _from_logger(record: Record) -> bool:

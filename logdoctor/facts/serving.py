@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
+from logdoctor.facts.clock import Stamp, seconds_between, stamp
 from logdoctor.facts.pattern import Policy, Statement
 from logdoctor.model import Record
 
@@ -17,7 +19,7 @@ LITERALS = (
     "finish_reason: length",
 )
 
-_ACCESS = re.compile(r'^(?:INFO:\s+)?\S{1,80} - "[A-Z]{3,10} \S.* HTTP/[\d.]+" (?P<status>\d{3})\b')
+_ACCESS = re.compile(r'^(?:INFO:\s+)?\S{1,80} - "(?P<method>[A-Z]{3,10}) \S.* HTTP/[\d.]+" (?P<status>\d{3})\b')
 _THROUGHPUT = re.compile(
     r"Avg prompt throughput: (\d[\d.]{0,15}) tokens/s, Avg generation throughput: (\d[\d.]{0,15}) tokens/s"
     r"(?:, Running: (\d{1,12}) reqs)?(?:, Swapped: \d+ reqs)?(?:, (?:Waiting|Pending): (\d{1,12}) reqs)?"
@@ -41,7 +43,33 @@ _EMPTY_ANSWER = re.compile(
     r"Generated response [^\s:]{1,200}: output: '', (?:output_token_ids: (?:None|\[[\d, ]*\]), )?finish_reason: length$"
 )
 """Output logging of a request that ended at its limit without content. No text of a client can make up this line."""
+_STUCK = re.compile(
+    r"^(?:Engine \d{1,9}: |\d{1,9} Engines Aggregated: )?Avg prompt throughput: 0\.0 tokens/s, Avg generation throughput: 0\.0 tokens/s, "
+    r"Running: (?P<running>\d{1,12}) reqs, (?:Swapped: \d+ reqs, )?(?:Waiting|Pending): (?P<waiting>\d{1,12}) reqs"
+)
+"""A line every ten seconds says how much moved; in this one nothing did."""
+_INTERVAL = 10.0
+"""Seconds from one throughput line to the next, unless VLLM_LOG_STATS_INTERVAL says otherwise."""
+MAX_ENGINES = 4096
 _PREEMPTED = re.compile(r"is preempted by PreemptionMode.{0,600}?total_num_cumulative_preemption=(\d{1,12})", re.DOTALL)
+
+
+class _Standstill(NamedTuple):
+    """Throughput lines in a row in which nothing moved although there was something to do."""
+
+    what: str
+    """`stuck` while requests run, `waiting` while none does."""
+    line: int
+    """The first of them."""
+    since: Stamp
+    lines: int = 1
+    seconds: float | None = None
+    """From the first to the last; None where they have no stamps."""
+
+    @property
+    def total(self) -> float:
+        """Seconds that they tell of; each line tells of the interval before it."""
+        return _INTERVAL + (self.seconds if self.seconds is not None else _INTERVAL * (self.lines - 1.0))
 
 
 class Serving:
@@ -55,12 +83,17 @@ class Serving:
         self.broken = 0
         """Of these, with a 5xx status."""
         self.last_answered_line = 0
+        self.last_work_line = 0
+        """Line of the last answer that needed the engine: no health check, no list of models."""
         self.last_refused_line = 0
         self.empty_answers = 0
         """Logged answers without content that ended because of their length."""
         self._empty_answer_line = 0
         self._throughput: tuple[int, tuple[str | None, ...]] | None = None
         self._peaks: dict[int, tuple[float, int]] = {}
+        self._still: dict[str, _Standstill] = {}
+        """By engine, what stands still at the end of the log so far."""
+        self._still_most = (0.0, 0)
 
     def access(self, record: Record, message: str) -> int:
         """Count an access line and return its status; 0 when the record is none."""
@@ -75,6 +108,8 @@ class Serving:
             if 200 <= status < 300:
                 self.answered += 1
                 self.last_answered_line = number
+                if found["method"] == "POST":
+                    self.last_work_line = number
             elif status >= 400:
                 self.refused += 1
                 self.broken += status >= 500
@@ -90,10 +125,12 @@ class Serving:
     def throughput(self, record: Record, message: str) -> Iterator[Statement]:
         """Take in a throughput line; yield the fact of a preemption warning."""
         if "Avg generation throughput: " in message:
+            now = stamp(record.time, record.outer_time)
             for number, text in record.lines:
                 found = _THROUGHPUT.search(text)
                 if found is not None:
                     self._measured(number, found.groups())
+                    self._stands_still(number, text, now)
         elif "is preempted by" in message:
             found = _PREEMPTED.search(message)
             if found is not None:
@@ -106,6 +143,30 @@ class Serving:
             if text is not None and (value := _value(text)) > self._peaks.get(place, (-1.0, 0))[0]:
                 self._peaks[place] = (value, line)
 
+    def _stands_still(self, line: int, text: str, now: Stamp) -> None:
+        found = _STUCK.match(text)
+        label = text[: text.find("Avg prompt")]
+        what = ""
+        if found is not None:
+            what = "stuck" if int(found["running"]) else "waiting" if int(found["waiting"]) else ""
+        before = self._still.pop(label, None)
+        if not what or len(self._still) >= MAX_ENGINES:
+            return
+        if before is not None and before.what == what:
+            after = before._replace(lines=before.lines + 1, seconds=seconds_between(before.since, now))
+        else:
+            after = _Standstill(what, line, now)
+        self._still[label] = after
+        self._still_most = max(self._still_most, (after.total, after.line))
+
+    def _standing_still(self) -> Iterator[Statement]:
+        for what in ("stuck", "waiting"):
+            longest = max(((s.total, s.line) for s in self._still.values() if s.what == what), default=None)
+            if longest is not None:
+                yield Statement(f"serving.{what}_seconds", round(longest[0]), longest[1])
+        if self._still_most[0]:
+            yield Statement("serving.still_seconds_most", round(self._still_most[0]), self._still_most[1])
+
     def counts(self) -> Iterator[Statement]:
         """Yield the counts of the boot, and what its last throughput line says."""
         if self.answered:
@@ -116,6 +177,7 @@ class Serving:
             yield Statement("server.requests_5xx", self.broken, self.last_refused_line)
         if self.empty_answers:
             yield Statement("serving.empty_answers", self.empty_answers, self._empty_answer_line)
+        yield from self._standing_still()
         if self._throughput is not None:
             line, values = self._throughput
             for key, text in zip(_KEYS, values, strict=True):

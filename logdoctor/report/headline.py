@@ -80,7 +80,8 @@ def headline(diagnosis: Diagnosis, words: Words) -> tuple[str, ...]:
 
 def _first_statement(diagnosis: Diagnosis, boot: BootDiagnosis, word: str, words: Words) -> str:
     if diagnosis.verdict is Verdict.STOPPED:
-        return f"{word} {words('orderly')}"
+        root = boot.root_cause
+        return f"{word} {words('orderly' if root is None else 'before_up')}"
     if diagnosis.verdict is Verdict.UNDETERMINED or not boot.phase:
         return word
     return f"{word} {words.get('phase.' + boot.phase, one_line(boot.phase))}"

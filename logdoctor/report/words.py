@@ -24,6 +24,7 @@ ENGLISH: Mapping[str, str] = {
     "verdict.undetermined": "UNDETERMINED",
     "after": "after {time}",
     "after_start": "{time} after start",
+    "before_up": "before it was up",
     "orderly": "in good order",
     "no_boot": "no vLLM start recognised in this input",
     "cannot_tell": "the log does not show whether the server is up",

@@ -18,6 +18,7 @@ CHINESE: Mapping[str, str] = {
     "verdict.undetermined": "无法判定",
     "after": "用时 {time}",
     "after_start": "启动后 {time}",
+    "before_up": "尚未启动完成",
     "orderly": "正常停止",
     "no_boot": "输入中没有发现 vLLM 的启动过程",
     "cannot_tell": "日志看不出服务器是否已经起来",

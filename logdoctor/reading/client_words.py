@@ -1,0 +1,90 @@
+"""Take what a client chose out of the records in which a server that is up complains about a request.
+
+Such a record begins with the server's own words and goes on with what came over the wire: a model's name, an answer
+that no parser could read, a schema. In a log they look like any other error; no signature may see them.
+"""
+
+from __future__ import annotations
+
+import re
+
+from logdoctor.model import Record
+
+_FILES = re.compile(
+    r"(?:serving\w*|protocol|chat_utils|api_router|api_server|\w+_parser|preprocess|(?:input_)?processor)\.py$"
+)
+"""Modules of the API server that handle requests; versions without process prefixes are known by them."""
+_HANDLER = "Exception in ASGI application"
+_COMPLAINTS = frozenset({"WARNING", "ERROR", "CRITICAL"})
+_BORDER = re.compile(r"[:.](?:\s|$)|['\"`{]|=")
+"""Where the words of the program end and a value begins."""
+_REPLY = re.compile(r"\bErrorInfo\(message=(?P<quote>['\"])")
+_NAMED = re.compile(r"`[^`]*`|'[^']{40,}'|\"[^\"]{40,}\"")
+"""What a reply names of the request: between backquotes, or too long for a word of the server's own."""
+_QUOTING = frozenset({"jinja2.exceptions.TemplateError", "pydantic_core._pydantic_core.ValidationError"})
+"""Exceptions that quote the request: what a template says of its messages, and what is wrong with its fields."""
+_LEFT_OUT = "…"
+_PYTHON_FILE = re.compile(r'^  File "')
+
+
+def is_about_a_request(record: Record) -> bool:
+    """Whether a server that is up speaks of a request here: a complaint of the API server's, or a handler's traceback.
+
+    In a start the same processes speak of the start; who asks must know that it is over.
+    """
+    if record.process.role in ("api", "frontend"):
+        return record.level in _COMPLAINTS
+    if record.process.role:
+        return False
+    if record.level in _COMPLAINTS and (_FILES.match(record.file) or record.lines[0][1].startswith(_HANDLER)):
+        return True
+    return False
+
+
+def without_client_words(record: Record) -> Record:
+    """Return the record of a request with the client's words left out.
+
+    They stand in its head behind the server's own words, and in the message of an exception that quotes the request.
+    """
+    head = _head(record)
+    kept = [*_without_values(record.lines[:head]), *record.lines[head:]]
+    exception = record.exception
+    if exception is not None and exception.line <= record.lines[head - 1][0]:
+        exception = None
+    elif exception is not None and exception.type in _QUOTING:
+        place = next((i for i, (number, _) in enumerate(kept) if number == exception.line), len(kept) - 1)
+        number = kept[place][0]
+        kept[place:] = [
+            (number, f"{exception.type}: {_LEFT_OUT}"),
+            *((number, _LEFT_OUT) for number, _ in kept[place + 1 :]),
+        ]
+        exception = exception._replace(message=_LEFT_OUT)
+    return record._replace(lines=tuple(kept), exception=exception)
+
+
+def _without_values(lines: tuple[tuple[int, str], ...]) -> list[tuple[int, str]]:
+    """Return the lines of a head with what stands behind the words of the program left out."""
+    number, first = lines[0]
+    border, reply = _BORDER.search(first), _REPLY.search(first)
+    if border is None:
+        return list(lines)
+    text = first[: border.end()].rstrip("'\"`{") + _LEFT_OUT
+    if reply is not None:
+        text = first[: reply.end()] + _NAMED.sub(_LEFT_OUT, first[reply.end() :])
+    return [(number, text), *((number, _LEFT_OUT) for number, _ in lines[1:])]
+
+
+def _head(record: Record) -> int:
+    """Return how many lines come before the traceback that Python added; all of them where there is none.
+
+    A traceback within the client's words has no frame of the server's before it ends.
+    """
+    starts = [place for place, (_, text) in enumerate(record.lines) if text.startswith("Traceback (most recent call")]
+    for place in starts:
+        if place and _is_servers(record.lines[place + 1 : place + 4]):
+            return place
+    return len(record.lines)
+
+
+def _is_servers(lines: tuple[tuple[int, str], ...]) -> bool:
+    return any(_PYTHON_FILE.match(text) and ("-packages/" in text or "/vllm/" in text) for _, text in lines)
