@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from logdoctor.facts import arguments, hardware, kernels, launch, loading, memory, milestones, phases, serving
 from logdoctor.facts.clock import stamp
 from logdoctor.facts.inference import FindGpu, InferGpu, infer_facts
 from logdoctor.facts.milestones import Milestones, MilestoneTracker
-from logdoctor.facts.pattern import FactPattern, FactStore, PatternTable, Statement
+from logdoctor.facts.pattern import MAX_TEXT, FactPattern, FactStore, PatternTable, Statement
 from logdoctor.facts.phases import PhaseTracker
 from logdoctor.facts.serving import Serving
 from logdoctor.model import Fact, PhaseSpan, Record
 from logdoctor.reading.quoting import settings_head
+from logdoctor.wording import beginning
 
 PATTERNS: tuple[FactPattern, ...] = (
     *launch.PATTERNS,
@@ -39,6 +40,9 @@ LITERALS: tuple[str, ...] = tuple(
 _CLIENT_TEXT = ("Received request ", "Added request ", "Generated response ", "Request ", "Aborted request")
 """Beginnings of lines that hold what a client chose, down to the request's id."""
 
+MAX_TEXTS = 2000
+"""Lines of which the text is kept; beyond it only of those whose facts still stand."""
+
 
 class FactCollector:
     """Watches the records of one boot in the order of the log."""
@@ -51,6 +55,7 @@ class FactCollector:
         self._milestones = MilestoneTracker()
         self._serving = Serving()
         self._gpus = (find_gpu, infer_from_memory)
+        self._texts: dict[int, str] = {}
 
     def observe(self, record: Record, present: Collection[str] | None = None) -> None:
         """Take in the next record; text that clients sent counts as a line and states nothing.
@@ -90,20 +95,30 @@ class FactCollector:
 
     def _keep(self, statements: Iterable[Statement], record: Record) -> None:
         process = record.process.name or record.process.role
+        lines: dict[int, str] = {}
         for statement in statements:
             self._store.add(statement, process)
+            lines = lines or dict(record.lines)
+            if statement.line in lines:
+                self._texts[statement.line] = beginning(lines[statement.line], MAX_TEXT)
+        if len(self._texts) > MAX_TEXTS:
+            told = {fact.line for fact in self._store.copy().values()}
+            self._texts = {line: text for line, text in self._texts.items() if line in told}
+
+    @property
+    def texts(self) -> Mapping[int, str]:
+        """The lines that state the facts, as far as their text begins, by their number."""
+        return self._texts
 
     @property
     def up(self) -> bool:
-        """Whether the server is up at this place of the log: it has said so, or a request was answered or refused."""
-        return self._milestones.up or self._serving.refused > 0
+        """Whether the server is up at this place of the log: it has said so, or a request was answered."""
+        return self._milestones.up
 
     @property
     def milestones(self) -> Milestones:
         """The events that decide the verdict, as they stand."""
-        return self._milestones.result(
-            self._serving.answered, self._serving.refused, self._serving.last_work_line
-        )
+        return self._milestones.result(self._serving.answered, self._serving.refused, self._serving.last_work_line)
 
     @property
     def phase(self) -> str:

@@ -137,6 +137,8 @@ class MilestoneTracker:
     def __init__(self) -> None:
         self._events: dict[str, Event] = {}
         self._failures: list[Event] = []
+        self._doubtful: dict[tuple[str, str], Event] = {}
+        """Exceptions of a start that may have ended their process or not: it tells by writing on."""
         self._survived: list[Event] = []
         self._after_shutdown: list[Event] = []
         self._healthy: tuple[Record, str] | None = None
@@ -154,8 +156,8 @@ class MilestoneTracker:
 
     @property
     def up(self) -> bool:
-        """Whether a proof of readiness was seen so far."""
-        return "ready" in self._events
+        """Whether a proof of readiness was seen so far, and no request to stop."""
+        return "ready" in self._events and "shutdown" not in self._events
 
     def touch(self, record: Record, stamp: Stamp) -> None:
         """Take note of a record of any kind: lines, stream and time."""
@@ -191,6 +193,8 @@ class MilestoneTracker:
             return
         if message.strip():
             self._moved_on(record, phase.value)
+            if self._doubtful and record.level:
+                self._doubtful.pop((record.process.name, record.process.pid), None)
             if record.level == "INFO" and not self._failures:
                 self._healthy = self._progress
 
@@ -226,6 +230,7 @@ class MilestoneTracker:
             return "shutdown"
         if exception.frames:
             if exception.frames[0].function not in _TOP_FUNCTIONS:
+                self._doubt(Event("failure", "traceback", line, record.process, text, phase.value))
                 return ""
             if "ready" in self._events and not record.process.role and not _is_vllms(exception):
                 return ""  # another program that writes into the same stream: a client, a side-car
@@ -237,6 +242,11 @@ class MilestoneTracker:
         self._happened(Event("failure", "traceback", line, record.process, text, phase.value))
         return "failure"
 
+    def _doubt(self, event: Event) -> None:
+        """Keep an exception that a caller may have caught, or the log has lost the outermost calls of."""
+        if event.process.role and "ready" not in self._events and len(self._doubtful) < KEPT_FAILURES:
+            self._doubtful.setdefault((event.process.name, event.process.pid), event)
+
     def _once(self, event: Event) -> None:
         if event.event not in self._events:
             self._events[event.event] = event
@@ -246,6 +256,8 @@ class MilestoneTracker:
     def result(self, requests_ok: int = 0, requests_error: int = 0, last_work_line: int = 0) -> Milestones:
         """Give the milestones as they stand."""
         wait, wait_stamp = self._waits[0] if self._waits else (None, Stamp())
+        settled = bool(self._failures) or not self._events.keys().isdisjoint(("ready", "shutdown"))
+        failures = self._failures if settled else list(self._doubtful.values())
         begins = [event for key in ("begin", "args") if (event := self._events.get(key)) is not None]
         return Milestones(
             first_line=self._first_line,
@@ -256,7 +268,7 @@ class MilestoneTracker:
             listening=self._events.get("listening"),
             ready=self._events.get("ready"),
             shutdown=self._events.get("shutdown"),
-            failures=tuple(self._failures),
+            failures=tuple(failures),
             survived=tuple(self._survived),
             after_shutdown=tuple(self._after_shutdown),
             wait=wait,

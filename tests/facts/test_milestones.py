@@ -283,3 +283,13 @@ class TestStderr:
     def test_a_short_excerpt_says_nothing(self) -> None:
         assert not reached(*self.LOGGED[1:]).stderr_missing
         assert not reached(self.LOGGED[0]).stderr_missing
+
+
+def test_an_exception_in_a_start_ends_its_process_if_that_writes_no_more() -> None:
+    """A traceback whose outermost calls are cut off, or that a caller may have caught."""
+    ended = traceback("acme.LicenceExpired", "contact sales", line=2, top="run_server_worker")
+    start = record("vLLM API server version 0.24.0", line=1, process=API)
+    assert collect([start, ended]).milestones.failure_line == 4
+    assert collect([start, ended, record("Going on", line=5, process=API)]).milestones.failures == ()
+    up = bare("INFO:     Application startup complete.", line=1, process=API)
+    assert collect([start, up, ended]).milestones.failures == ()
