@@ -39,7 +39,15 @@ def failing(error: str, *functions: str, version: str = "0.24.0") -> str:
 
 def api(error: str, version: str = "0.24.0", **arguments: object) -> str:
     """A start whose API server ends with this uncaught error."""
-    lines = ["Traceback (most recent call last):", '  File "/opt/vllm/api_server.py", line 7, in run', "    run()"]
+    main = '  File "/usr/local/lib/python3.12/dist-packages/vllm/entrypoints/cli/main.py", line 73, in main'
+    script = '  File "/usr/local/bin/vllm", line 8, in <module>'
+    lines = [
+        "Traceback (most recent call last):",
+        script,
+        "    sys.exit(main())",
+        main,
+        "    args.dispatch_function(args)",
+    ]
     return "\n".join(
         (banner(version, **arguments), *(f"(APIServer pid=1) {line}" for line in (*lines, *error.split("\n"))))
     )
@@ -76,7 +84,8 @@ HUB_ROWS = (
     Row(
         "token",
         api(
-            "huggingface_hub.errors.HfHubHTTPError: 401 Client Error: Unauthorized for url: https://huggingface.co/acme/m/"
+            "huggingface_hub.errors.HfHubHTTPError: 401 Client Error: Unauthorized for url: "
+            "https://huggingface.co/acme/m/"
             "resolve/main/config.json (Request ID: Root=1-68b0;e6a3)\n\nInvalid credentials in Authorization header"
         ),
         "hub-token-invalid",
@@ -95,7 +104,8 @@ HUB_ROWS = (
         "gated",
         api(
             "huggingface_hub.errors.GatedRepoError: 401 Client Error. (Request ID: Root=1-68b0;e6a3)\n\nCannot access "
-            "gated repo for url https://huggingface.co/acme/gated/resolve/main/config.json.\nAccess to model acme/gated is "
+            "gated repo for url "
+            "https://huggingface.co/acme/gated/resolve/main/config.json.\nAccess to model acme/gated is "
             "restricted. You must have access to it and be authenticated to access it. Please log in."
         ),
         "hub-gated-no-token",
@@ -144,7 +154,8 @@ TOOLKIT_ROWS = (
     Row(
         "cuda",
         oci(
-            "requirement error: unsatisfied condition: cuda>=13.0, please update your driver to a newer version, or use an "
+            "requirement error: unsatisfied condition: cuda>=13.0, please update your driver to "
+            "a newer version, or use an "
             "earlier cuda container: unknown."
         ),
         "container-cuda-requirement",
@@ -191,7 +202,8 @@ SIGNAL_ROWS = (
     Row(
         "glibcxx",
         api(
-            "ImportError: /opt/conda/lib/libstdc++.so.6: version `GLIBCXX_3.4.32' not found (required by /usr/local/lib/"
+            "ImportError: /opt/conda/lib/libstdc++.so.6: version `GLIBCXX_3.4.32' not found "
+            "(required by /usr/local/lib/"
             "python3.12/dist-packages/vllm/_C.abi3.so)"
         ),
         "glibc-too-old",
@@ -262,6 +274,189 @@ BUILD_ROWS = (
     ),
 )
 
+GLOO = "RuntimeError: [enforce fail at /pytorch/third_party/gloo/gloo/transport/tcp/device.cc:84] {}"
+NETWORK_ROWS = (
+    Row(
+        "interface",
+        failing(GLOO.format("ifa != nullptr. Unable to find interface for: [0.0.0.0]")),
+        "nccl-interface-missing",
+        ("GLOO_SOCKET_IFNAME", "VLLM_HOST_IP", "ip -br addr"),
+        ("=eth0", "10\\.0\\.0\\.1"),
+        r"0\.0\.0\.0",
+    ),
+    Row("address", failing(GLOO.format("rp != nullptr. Unable to find address for: node-3")), "nccl-interface-missing"),
+    Row("name", failing("RuntimeError: Cannot resolve node-3.cluster to a (local) address"), "nccl-interface-missing"),
+    Row(
+        "device",
+        failing("RuntimeError: makeDeviceForHostname(): unsupported gloo device"),
+        "nccl-interface-missing",
+        ("GLOO_SOCKET_IFNAME",),
+    ),
+    Row("excluded", failing(GLOO.format("ifa != nullptr. Unable to find address for: ^lo")), "nccl-interface-missing"),
+    Row(
+        "port",
+        api("OSError: [Errno 98] Address already in use", port=8001),
+        "port-in-use",
+        ("--port 8002",),
+        ("--port 8001",),
+    ),
+)
+
+HUB_PERMISSION = (
+    "OSError: PermissionError at {} when downloading nvidia/NVIDIA-Nemotron-3-Super-120B-A12B-NVFP4. Check cache "
+    "directory permissions. Common causes: 1) another user is downloading the same model (please wait); 2) a previous "
+    "download was canceled and the lock file needs manual removal."
+)
+FILE_ROWS = (
+    Row(
+        "hub-cache",
+        api(HUB_PERMISSION.format("/.cache/huggingface/hub")),
+        "hub-cache-not-writable",
+        ("HF_HOME", "chown", "id"),
+        (),
+        r"/\.cache/huggingface/hub",
+    ),
+    Row("hub-volume", api(HUB_PERMISSION.format("/data/models--acme--m/refs")), "hub-cache-not-writable"),
+    Row("cache", api("PermissionError: [Errno 13] Permission denied: '/.cache/huggingface'"), "hub-cache-not-writable"),
+    Row(
+        "tokenizer",
+        api("Exception: expected value at line 1 column 1"),
+        "tokenizer-file-damaged",
+        ("head -c", "download"),
+    ),
+    Row("tokenizer-cut", api("Exception: EOF while parsing a string at line 4242 column 17"), "tokenizer-file-damaged"),
+    Row("tokenizer-comma", api("Exception: trailing comma at line 7 column 1"), "tokenizer-file-damaged"),
+    Row(
+        "tokenizer-new",
+        api("Exception: data did not match any variant of untagged enum ModelWrapper"),
+        "tokenizer-file-too-new",
+    ),
+    Row(
+        "json",
+        api("json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)"),
+        "json-file-damaged",
+        ("json.tool",),
+    ),
+    Row("eio", failing("OSError: [Errno 5] Input/output error"), "storage-read-error", ("dmesg", "local disk")),
+    Row("eio-rust", failing("safetensors_rust.SafetensorError: Input/output error (os error 5)"), "storage-read-error"),
+    Row("stale", failing("OSError: [Errno 116] Stale file handle"), "storage-gone", ("mount",)),
+    Row("stale-rust", failing("OSError: Stale file handle (os error 116)"), "storage-gone"),
+    Row("fuse", failing("OSError: [Errno 107] Transport endpoint is not connected: '/models/m'"), "storage-gone"),
+    Row(
+        "mmap",
+        failing(
+            "RuntimeError: unable to mmap 4999802720 bytes from file "
+            "</models/x/model-00006-of-00017.safetensors>: Cannot "
+            "allocate memory (12)"
+        ),
+        "weights-mapping-refused",
+        ("ulimit -v", "overcommit"),
+        ("shm-size",),
+    ),
+    Row("mmap-rust", failing("OSError: Cannot allocate memory (os error 12)"), "weights-mapping-refused"),
+    Row(
+        "tls", api("PermissionError: [Errno 13] Permission denied: '/certs/tls.key'"), "ssl-files-unusable", ("chmod",)
+    ),
+    Row(
+        "tls-missing",
+        api("FileNotFoundError: [Errno 2] No such file or directory: '/certs/tls.crt'"),
+        "ssl-files-unusable",
+    ),
+)
+
+EVENTS = "Name:             vllm-0\nNamespace:        default\nEvents:\n"
+CLUSTER_ROWS = (
+    Row(
+        "gpu",
+        EVENTS + "  Warning  FailedScheduling  10s  default-scheduler  0/5 nodes are available: 5 Insufficient "
+        "nvidia.com/gpu. preemption: 0/5 nodes are available: 5 No preemption victims found for incoming pod.",
+        "pod-not-scheduled",
+        ("kubectl get nodes", "nvidia.com/gpu"),
+        (),
+        r"nvidia\.com/gpu",
+    ),
+    Row(
+        "memory",
+        "Warning  FailedScheduling  3m (x5 over 20m)  default-scheduler  0/3 nodes are "
+        "available: 1 node(s) had untolerated "
+        "taint {node-role.kubernetes.io/control-plane: }, 2 Insufficient memory.",
+        "pod-not-scheduled",
+        (),
+        (),
+        "memory",
+    ),
+    Row(
+        "taint",
+        "Warning  FailedScheduling  3m  default-scheduler  0/1 nodes are available: 1 node(s) had untolerated taint "
+        "{nvidia.com/gpu: present}. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.",
+        "pod-not-scheduled",
+    ),
+    Row(
+        "affinity",
+        "Warning  FailedScheduling  3m  default-scheduler  0/4 nodes are available: 4 node(s) didn't match Pod's node "
+        "affinity/selector.",
+        "pod-not-scheduled",
+    ),
+    Row(
+        "tag",
+        EVENTS
+        + '  Warning  Failed  9s kubelet  Failed to pull image "vllm/vllm-openai:v0.24": rpc error: code = NotFound '
+        'desc = failed to pull and unpack image "docker.io/vllm/vllm-openai:v0.24": failed to resolve reference: '
+        "docker.io/vllm/vllm-openai:v0.24: not found\n  Warning  Failed     9s    kubelet  Error: ErrImagePull",
+        "image-tag-incomplete",
+        ("vllm/vllm-openai:v0.24.0",),
+        ("docker login",),
+    ),
+    Row(
+        "tag-without-v",
+        "docker: Error response from daemon: manifest for vllm/vllm-openai:0.26.0 not found: manifest unknown",
+        "image-tag-misspelt",
+        ("vllm/vllm-openai:v0.26.0",),
+    ),
+    Row(
+        "repository",
+        "docker: Error response from daemon: pull access denied for vllm/vllm-opena, repository does not exist or may "
+        "require 'docker login': denied: requested access to the resource is denied",
+        "image-not-found",
+    ),
+    Row("unbound", "/entrypoint.sh: line 12: HF_TOKEN: unbound variable", "start-script-failed", ("-e HF_TOKEN",)),
+    Row("required", "/run.sh: line 3: MODEL: parameter not set", "start-script-failed"),
+    Row("python", "/usr/local/bin/start.sh: line 3: python: command not found", "start-script-failed", ("python3",)),
+    Row("crlf", "exec /entrypoint.sh: no such file or directory", "start-script-failed", ("line ends", "od -c")),
+    Row("env-crlf", "/usr/bin/env: 'bash\\r': No such file or directory", "start-script-failed", ("sed -i",)),
+    Row("syntax", "/entrypoint.sh: line 9: syntax error near unexpected token `fi'", "start-script-failed"),
+    Row("rights", "exec /entrypoint.sh: permission denied", "start-script-failed", ("chmod",)),
+    Row("vllm", "/usr/local/bin/start.sh: line 3: vllm: command not found", "container-command-not-found"),
+    Row("arch", "exec /usr/local/bin/vllm: exec format error", "image-of-another-cpu"),
+)
+
+ZERO = raised("ZeroDivisionError: integer division or modulo by zero", "_dummy_run")
+LEVEL = raised("AssertionError", "init_backend")
+VALUE_ROWS = (
+    Row("seqs", started(ZERO, version="0.11.0", max_num_seqs=0), "max-num-seqs-not-positive", ("Leave|[1-9]",)),
+    Row(
+        "seqs-negative",
+        started(raised("RuntimeError: zeros: Dimension size must be non-negative."), version="0.11.0", max_num_seqs=-1),
+        "max-num-seqs-not-positive",
+    ),
+    Row(
+        "seqs-checked",
+        api(
+            "pydantic_core._pydantic_core.ValidationError: 1 validation error for "
+            "SchedulerConfig\nmax_num_seqs\n  Input "
+            "should be greater than or equal to 1 [type=greater_than_equal, input_value=0, input_type=int]",
+            max_num_seqs=0,
+        ),
+        "max-num-seqs-not-positive",
+    ),
+    Row(
+        "tensor",
+        api("ZeroDivisionError: integer modulo by zero", version="0.11.0", tensor_parallel_size=0),
+        "parallel-size-not-positive",
+    ),
+    Row("level", started(LEVEL, version="0.11.0"), "compilation-config-invalid", ("Correct that field",)),
+)
+
 ALL = {
     f"{kind}:{row.name}": row
     for kind, rows in {
@@ -270,6 +465,10 @@ ALL = {
         "signal": SIGNAL_ROWS,
         "xid": XID_ROWS,
         "build": BUILD_ROWS,
+        "network": NETWORK_ROWS,
+        "file": FILE_ROWS,
+        "cluster": CLUSTER_ROWS,
+        "value": VALUE_ROWS,
     }.items()
     for row in rows
 }

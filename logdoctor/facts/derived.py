@@ -131,8 +131,18 @@ def _contradictions(facts: Facts) -> Iterator[_Derived]:
         yield f"contradiction.{name}", f"{wanted} asked, {found} used", key
 
 
+_OF_A_GPU = (
+    *("gpu.name", "gpu.compute_capability", "gpu.memory_gib", "gpu.used_gib", "memory.total_gib", "memory.free_gib"),
+    *("memory.free_at_failure_gib", "kv_cache.memory_gib", "weights.gib", "graphs.gib", "nccl.version"),
+)
+"""What a log only states where a GPU is used."""
+
+
 def _container(facts: Facts) -> Iterator[_Derived]:
     """Yield what the container's state says of the boot: whether the kernel ended it for lack of memory."""
+    seen = next((key for key in _OF_A_GPU if key in facts and facts[key].origin == "log"), "")
+    if seen and _text(facts, "platform").lower() not in ("cpu", "tpu"):
+        yield "container.gpu_in_use", True, seen
     killed = facts.get("container.oom_killed")
     if killed is not None and isinstance(killed.value, bool):
         yield "boot.oom_killed", killed.value, "container.oom_killed"

@@ -123,6 +123,22 @@ PATTERNS: tuple[FactPattern, ...] = (
         r"larger than the number of available GPUs \((?P<count>\d+)\)",
         {"count": ("gpu.count", integer)},
     ),
+    # A Ray cluster may have more of them on other nodes.
+    FactPattern(
+        "exceeds available GPUs",
+        r"Tensor parallel size \((?P<size>\d+)\) exceeds available GPUs \((?P<count>\d+)\)",
+        {"size": ("parallel.tensor", integer), "count": ("parallel.gpus", integer)},
+    ),
+    FactPattern(
+        "max local gpu count",
+        r"less than (?:than )?max local gpu count \((?P<count>\d+)\)",
+        {"count": ("gpu.count", integer)},
+    ),
+    FactPattern(
+        "Total number of attention heads",
+        r"attention heads \((?P<heads>\d+)\) must be divisible by tensor parallel size \((?P<size>\d+)\)",
+        {"heads": ("model.heads", integer), "size": ("parallel.tensor", integer)},
+    ),
     FactPattern(
         "is out of bounds for",
         r"is out of bounds for (?P<count>\d+) devices",
