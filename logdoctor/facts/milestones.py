@@ -20,6 +20,8 @@ _TEXT = 300
 _NO_TIME = Stamp()
 _TOP_FUNCTIONS = frozenset({"<module>", "_bootstrap", "spawn_main", "_main", "_run_module_as_main"})
 """Where an uncaught exception that ends a process begins its traceback; a thread's or a callback's does not."""
+_THREAD = "_bootstrap_inner"
+"""Where the traceback of a thread begins; it ends no process."""
 _COMING_UP = frozenset({"startup-complete", "http-started", "frontend-listening"})
 """Proofs of readiness that a server gives only once, when it comes up."""
 _NOT_UNCAUGHT = re.compile(r"^(?:Exception ignored in|Exception in thread|--- Logging error ---|Task exception was)")
@@ -230,7 +232,8 @@ class MilestoneTracker:
             return "shutdown"
         if exception.frames:
             if exception.frames[0].function not in _TOP_FUNCTIONS:
-                self._doubt(Event("failure", "traceback", line, record.process, text, phase.value))
+                if exception.frames[0].function != _THREAD:
+                    self._doubt(Event("failure", "traceback", line, record.process, text, phase.value))
                 return ""
             if "ready" in self._events and not record.process.role and not _is_vllms(exception):
                 return ""  # another program that writes into the same stream: a client, a side-car
