@@ -86,6 +86,13 @@ class Plan:
 
 
 @dataclass
+class _Listening(ThreadingHTTPServer):
+    """Takes as many connections at once as a probe opens; Python's own queue holds five and refuses the others."""
+
+    daemon_threads = True
+    request_queue_size = 128
+
+
 class StandIn:
     """A running stand-in; a context manager."""
 
@@ -103,8 +110,7 @@ class StandIn:
         self.scrapes = 0
         self.over = threading.Event()
         handler = type("Handler", (_Handler,), {"standin": self})
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self._server.daemon_threads = True
+        self._server = _Listening(("127.0.0.1", 0), handler)
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
 
     @property

@@ -17,7 +17,7 @@ from tests.probe.standin import GARBAGE, Plan, StandIn
 def measured(plan: Plan, **options: object) -> dict[str, FactValue]:
     """Probe a stand-in and return the values without the common beginning of their keys."""
     with StandIn(plan) as server:
-        facts = probe(ProbeOptions(server.address, timeout=10, **options))  # type: ignore[arg-type]
+        facts = probe(ProbeOptions(server.address, timeout=60, **options))  # type: ignore[arg-type]
     assert all(fact.origin == "probe" and fact.line == 0 for fact in facts.values())
     return {key.removeprefix("probe."): fact.value for key, fact in facts.items()}
 
@@ -118,7 +118,7 @@ def test_a_tool_call_that_only_streaming_misses() -> None:
 
 def test_no_tool_is_sent_where_none_is_wanted() -> None:
     with StandIn() as server:
-        facts = probe(ProbeOptions(server.address, timeout=10, tools=False))
+        facts = probe(ProbeOptions(server.address, timeout=60, tools=False))
     assert "probe.tool_call" not in facts
     assert not any("tools" in body for body in server.bodies)
 
