@@ -85,7 +85,6 @@ class Plan:
     ollama: tuple[dict[str, Any], ...] | None = None
 
 
-@dataclass
 class _Listening(ThreadingHTTPServer):
     """Takes as many connections at once as a probe opens; Python's own queue holds five and refuses the others."""
 
@@ -93,6 +92,7 @@ class _Listening(ThreadingHTTPServer):
     request_queue_size = 128
 
 
+@dataclass
 class StandIn:
     """A running stand-in; a context manager."""
 
