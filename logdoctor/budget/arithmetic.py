@@ -141,3 +141,13 @@ def cards_needed(weights: float, card: float, fixed: float = 1.5) -> int:
             return count
         count *= 2
     return 0
+
+
+def ranks_that_fit(asked: int, gpus: int | None, heads: int | None, stages: int = 1) -> int:
+    """Return the largest tensor parallel size that the GPUs hold and that divides the heads.
+
+    Where the heads are not known, whatever divides the size that was asked for divides them as well.
+    """
+    most = max(1, min(asked, gpus // max(stages, 1) if gpus is not None else asked))
+    whole = heads or asked
+    return max(size for size in range(1, min(most, whole) + 1) if whole % size == 0)

@@ -74,6 +74,12 @@ class Numbers(NamedTuple):
     failed: bool = False
     cards: int = 1
     """Cards that share the weights."""
+    ranks: int | None = None
+    """The tensor parallel size that is asked for."""
+    stages: int = 1
+    gpus: int | None = None
+    """How many GPUs the log, or the container, says there are."""
+    heads: int | None = None
     billions: float | None = None
     """Parameters, from the model's name."""
     version: Version | None = None
@@ -154,6 +160,10 @@ def read_numbers(facts: Facts) -> Numbers:
         ready=read.true("boot.ready"),
         failed=read.true("boot.failed"),
         cards=_cards(read),
+        ranks=_bounded(read.whole("args.tensor_parallel_size", "parallel.tensor")),
+        stages=_bounded(read.whole("args.pipeline_parallel_size", "parallel.pipeline")) or 1,
+        gpus=_bounded(read.whole("gpu.count", "parallel.gpus", "container.gpus")),
+        heads=_bounded(read.whole("model.heads")),
         billions=_billions(read),
         version=version,
     )
@@ -233,6 +243,10 @@ def _cards(read: _Reader) -> int:
         read.whole("parallel.pipeline", "args.pipeline_parallel_size") or 1
     )
     return max(1, min(count, 4096))
+
+
+def _bounded(count: int | None) -> int | None:
+    return count if count is not None and count <= 4096 else None
 
 
 def _billions(read: _Reader) -> float | None:

@@ -156,6 +156,15 @@ def _cards(numbers: Numbers, cause: Cause | None) -> Iterator[FactValue]:
         yield count
 
 
+def _ranks(numbers: Numbers, cause: Cause | None) -> Iterator[FactValue]:
+    """The tensor parallel size for the GPUs that are there, or for the heads that a size does not divide."""
+    if numbers.ranks is None or (numbers.gpus is None and numbers.heads is None):
+        return
+    fitting = arithmetic.ranks_that_fit(numbers.ranks, numbers.gpus, numbers.heads, numbers.stages)
+    if fitting < numbers.ranks:
+        yield fitting
+
+
 def weights_of_all_cards(numbers: Numbers) -> float | None:
     """Return the size of the model's weights: of its files, or of what one card has of them."""
     if numbers.checkpoint is not None:
@@ -170,4 +179,5 @@ _FINDERS: tuple[tuple[str, Callable[[Numbers, Cause | None], Iterator[FactValue]
     ("max_num_batched_tokens", _batched_tokens),
     ("kv_cache_memory", _kv_cache_memory),
     ("tensor_parallel_size", _cards),
+    ("ranks", _ranks),
 )

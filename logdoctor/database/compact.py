@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from logdoctor.database.fact_keys import QUESTIONS
 from logdoctor.database.schema import Signature, signature_from_dict
 
 FORMAT = 4
@@ -69,7 +70,7 @@ def row_of(signature: Signature, entry: str = "", mark: str = "") -> Row:
 
     if signature.match is None:
         wanted = {**signature.when_known, **signature.when}
-        needs = tuple(key for key, value in wanted.items() if not _holds_without(value))
+        needs = tuple(key for key, value in wanted.items() if key not in QUESTIONS and not _holds_without(value))
         return Row(signature.id, entry, (), (), "facts", needs, signature.general, mark)
     positive = tuple(item_literals(item) for item in signature.match.positive)
     negative = tuple(item_literals(item) for item in signature.match.none)

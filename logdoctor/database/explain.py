@@ -175,7 +175,11 @@ def spaced(versions: str) -> str:
 
 def in_words(conditions: Conditions) -> tuple[str, ...]:
     """Say every condition in words."""
-    return tuple(f"{key} {_wanted(wanted)}" for key, wanted in conditions.items())
+    return tuple(_in_words(key, wanted) for key, wanted in conditions.items())
+
+
+def _in_words(key: str, wanted: ConditionValue | tuple[ConditionValue, ...]) -> str:
+    return f"the start has not come to {wanted}" if key == "boot.before" else f"{key} {_wanted(wanted)}"
 
 
 def _wanted(wanted: ConditionValue | tuple[ConditionValue, ...]) -> str:

@@ -37,7 +37,7 @@ _BY_PREFIX = {
     "parser": "reasoning_of_another tool_of_another",
     "launch": "kind repeated stray glued model_option model_twice port_mismatch gpus_missing "
     "batched_tokens_below_seqs cards weights_gb weights_fit weights_precision",
-    "container": "exit_code oom_killed restarts gpus shm_gib ipc_host network_host hub_cache_kept",
+    "container": "exit_code oom_killed restarts gpus shm_gib ipc_host network_host hub_cache_kept gpu_in_use",
     "weights": "gib seconds shards_total shards_done seconds_per_shard checkpoint_gib elapsed_seconds",
     "graphs": "seconds gib done total elapsed_seconds",
     "compile": "seconds",
@@ -65,10 +65,13 @@ _BY_PREFIX = {
     "probe.load": "requests failed empty garbled wrong differs damaged at steady baseline_right tokens_per_second",
     "probe.context": "tokens status ok error timed_out running waiting ttft_seconds",
     "probe.ollama": "address reachable count models memory_gib model_1 model_2 model_3 model_4",
-    "boot": "verdict ready failed phase excerpt stderr_missing only_cascade silent_death oom_killed",
+    "boot": "verdict ready failed phase before excerpt stderr_missing only_cascade silent_death oom_killed",
 }
 KEYS = frozenset(f"{prefix}.{name}".lstrip(".") for prefix, names in _BY_PREFIX.items() for name in names.split())
 """Every key that stands alone."""
+
+QUESTIONS = frozenset({"boot.before"})
+"""Keys that no fact has: what they ask is answered from other facts, whether those are there or not."""
 
 _OPEN = re.compile(r"(?:args|config)\.[a-z][a-z0-9_]*|env\.(?:unknown|deprecated|[A-Z][A-Z0-9_]*)")
 """Keys that follow a name of vLLM or of the host."""

@@ -11,18 +11,23 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 
 from logdoctor.knowledge.releases import parse_range, parse_version
-from logdoctor.model import Fact, Facts, FactValue
+from logdoctor.model import Fact, Facts, FactValue, Phase
 
 ConditionValue = str | int | float | bool
 Condition = ConditionValue | tuple[ConditionValue, ...]
 
 # Facts that mean "no" when nothing states them, because whoever states them would have printed a line.
-_ABSENT_MEANS_NO = ("boot.", "budget.", "silence.", "env.unknown")
+_ABSENT_MEANS_NO = ("boot.", "budget.", "silence.", "env.unknown", "container.gpu_in_use")
 _NVFP4_BACKENDS = ("nvfp4.linear_backend", "nvfp4.moe_backend")
 _VERSION_KEYS = frozenset(
     {"vllm.version", "torch.version", "cuda.version", "gpu.compute_capability", "flashinfer.version", "nccl.version"}
 )
 _OPERATOR = re.compile(r"^(>=|<=|==|!=|>|<)\s*(.+)$")
+
+
+BEFORE = "boot.before"
+"""Not a fact but a question: whether the boot has not come to this phase. A launch that never ran is before all."""
+_PHASES = [phase.value for phase in Phase]
 
 
 class Truth(Enum):
@@ -56,6 +61,8 @@ def undecided(conditions: Mapping[str, Condition], facts: Facts) -> tuple[str, .
 
 def holds(key: str, wanted: Condition, facts: Facts) -> Truth:
     """Evaluate one condition against the facts of a boot."""
+    if key == BEFORE:
+        return _truth(_is_before(str(wanted), facts.get("boot.phase")))
     fact = facts.get(key)
     if fact is None:
         return _absent(key, wanted, facts)
@@ -72,6 +79,14 @@ def holds(key: str, wanted: Condition, facts: Facts) -> Truth:
         if truth is Truth.UNKNOWN:
             outcome = Truth.UNKNOWN
     return outcome
+
+
+def _is_before(wanted: str, phase: Fact | None) -> bool:
+    if phase is None or not phase.value:
+        return True
+    if str(phase.value) not in _PHASES or wanted not in _PHASES:
+        return False
+    return _PHASES.index(str(phase.value)) < _PHASES.index(wanted)
 
 
 def _absent(key: str, wanted: Condition, facts: Facts) -> Truth:
@@ -204,11 +219,14 @@ _KEY_WORDS = {
     "gpu.count": "the number of GPUs",
     "budget.cause": "what the memory numbers say",
     "model.quantization": "the quantization",
+    "container.gpu_in_use": "use of a GPU in the log",
 }
 
 
 def in_words(key: str, wanted: Condition) -> str:
     """Say a condition in plain words, e.g. `the GPU's compute capability is 12.0 or 12.1`."""
+    if key == BEFORE:
+        return f"the start has not come to {wanted}"
     subject = _KEY_WORDS.get(key)
     if subject is None:
         if key.startswith("env."):

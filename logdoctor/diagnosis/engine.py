@@ -16,6 +16,7 @@ from logdoctor.diagnosis.boots import FIRST, Boots
 from logdoctor.diagnosis.causes import Candidate, Judged, is_about_the_boot, judge, weigh
 from logdoctor.diagnosis.failures import FailureLog
 from logdoctor.diagnosis.matching import BootMatcher, Match, Matcher, shortened
+from logdoctor.diagnosis.refuted import unrefuted
 from logdoctor.diagnosis.remedies import choose, conflicts_of
 from logdoctor.diagnosis.services import in_order
 from logdoctor.diagnosis.settling import settle
@@ -156,7 +157,7 @@ class BootObserver:
 
     def _all_facts(self, happened: Verdict, milestones: Milestones, given: Mapping[str, Fact]) -> dict[str, Fact]:
         # What is given by hand outweighs the log; the log outweighs what a launch file says.
-        launch = {key: fact for key, fact in given.items() if fact.origin == "launch"}
+        launch = unrefuted({k: f for k, f in given.items() if f.origin == "launch"}, self._facts.facts())
         by_hand = {key: fact for key, fact in given.items() if fact.origin != "launch"}
         facts = infer_facts({**launch, **self._facts.facts(), **by_hand})
         facts.update(derived_facts(facts))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from logdoctor.budget import budget
+from logdoctor.budget import budget, budget_facts
 from logdoctor.budget.arithmetic import fits_card, precisions
 from logdoctor.budget.numbers import Numbers, read_numbers
 from logdoctor.database import Database
@@ -22,7 +22,7 @@ from logdoctor.diagnosis.matching import Match, Matcher
 from logdoctor.diagnosis.remedies import choose, conflicts_of
 from logdoctor.diagnosis.settling import settle
 from logdoctor.diagnosis.templates import fill
-from logdoctor.facts import infer_facts
+from logdoctor.facts import Milestones, infer_facts
 from logdoctor.facts.derived import derived_facts
 from logdoctor.knowledge.releases import parse_version
 from logdoctor.launch import Kind as LaunchKind
@@ -68,6 +68,7 @@ def launch_diagnosis_facts(launch: LaunchCommand, given: Mapping[str, Fact]) -> 
     known.update((key, fact) for key, fact in check_facts(launch, version).items() if key not in given)
     known.update(derived_facts(known))
     known.update((fact.key, fact) for fact in _weights(known) if fact.key not in known)
+    known.update((key, fact) for key, fact in budget_facts(known).items() if key.startswith("budget.suggest."))
     return known
 
 
@@ -99,7 +100,7 @@ def diagnose_launch(
 
 def _findings(launch: LaunchCommand, known: Facts, database: Database) -> tuple[Finding, ...]:
     matches = [Match(signature, (), 1, (), {}) for signature in Matcher(database).on_facts(known)]
-    candidates = weigh(matches, known, FailureLog())
+    candidates = weigh(matches, known, FailureLog(), Milestones())
     dropped = {name for candidate in candidates for name in candidate.signature.suppresses}
     kept = [candidate for candidate in candidates if candidate.id not in dropped]
     findings = [_finding(candidate, launch, known) for candidate in kept]

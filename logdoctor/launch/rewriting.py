@@ -31,6 +31,8 @@ _TO_FILL_IN = re.compile(
 """What stands in a command for something that only the reader knows."""
 _MORE_WORDS = frozenset({"CUDA_LAUNCH_BLOCKING", "VLLM_LOGGING_LEVEL", "NCCL_DEBUG", "VLLM_TRACE_FUNCTION"})
 """Variables that make a log say more and mend nothing."""
+_OF_THE_MACHINE = frozenset({"VLLM_HOST_IP", "HOST_IP", "NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "NCCL_IB_HCA"})
+"""Variables whose value in a remedy is an example: each machine has its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +179,8 @@ def _refusal(remedy: Remedy) -> str:
     named = assignment(remedy.command)
     if remedy.kind == "env" and named is not None and named[0] in _MORE_WORDS:
         return "it makes the log say more and mends nothing"
+    if remedy.kind == "env" and named is not None and named[0] in _OF_THE_MACHINE:
+        return "its value is this machine's: to be set by hand"
     if remedy.kind == "env" and named is not None and named[0] == "HF_ENDPOINT":
         return "another host would serve the model: decide by hand"
     return ""

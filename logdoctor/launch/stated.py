@@ -106,7 +106,7 @@ def _container(launch: LaunchCommand) -> Iterator[_Stated]:
         "container.exit_code": container.exit_code,
         "container.oom_killed": container.oom_killed,
         "container.restarts": container.restarts,
-        "container.gpus": container.gpus or None,
+        "container.gpus": gpu_text(container.gpus) or None,
         "container.shm_gib": shm_gib(launch),
         "container.ipc_host": container.ipc_host,
         "container.network_host": container.network_host,
@@ -115,6 +115,19 @@ def _container(launch: LaunchCommand) -> Iterator[_Stated]:
     for key, value in values.items():
         if value is not None:
             yield key, value, -1
+
+
+def gpu_text(given: str) -> str:
+    """Return `all`, `none` or a number where what was written tells one: `"device=0,1"` are two, `count=2` too."""
+    text = given.strip().strip("'\"")
+    for part in re.split(r"[\s,](?=[a-z]+=)", text):
+        name, equals, value = part.strip("'\"").partition("=")
+        if name == "device" and equals:
+            return str(len([one for one in value.split(",") if one]))
+        if name == "count":
+            return "all" if value in ("-1", "all") else value
+    head = text.partition(",")[0]
+    return "all" if head == "-1" or text.startswith(("capabilities=", "driver=")) else head
 
 
 def shm_gib(launch: LaunchCommand) -> float | None:
