@@ -96,9 +96,9 @@ class _Draft:
         return f"{row}  ({origin})" if origin else row
 
     def _command(self, boot: BootDiagnosis) -> str:
-        """Return the launch as it was, else the arguments that the log states."""
+        """Return the launch as it was, else the command that the log's arguments make, else these."""
         launch = self._diagnosis.launch
-        text = launch.original.strip("\n") if launch is not None else ""
+        text = launch.original.strip("\n") if launch is not None else _rebuilt(boot)
         if not text.strip():
             rows = [self._row(boot, key) for key in sorted(boot.facts) if key.startswith("args.")]
             text = "\n".join(rows[:_ROWS])
@@ -156,6 +156,18 @@ class _Draft:
 
     def _clip(self, text: str, limit: int) -> str:
         return clip(one_line(text), limit, self._ellipsis)
+
+
+def _rebuilt(boot: BootDiagnosis) -> str:
+    """Return the command as the log's arguments make it; empty when the log prints none."""
+    if not any(key.startswith("args.") for key in boot.facts):
+        return ""
+    from logdoctor.launch import LaunchError, rebuild
+
+    try:
+        return rebuild(boot.facts).text.strip("\n")
+    except LaunchError:
+        return ""
 
 
 def _error_lines(boot: BootDiagnosis) -> Iterator[Evidence]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from logdoctor.model import Evidence
+from logdoctor.model import Evidence, Fact, FactValue
 from logdoctor.report import RenderOptions, render
 from logdoctor.report.issue import MAX_CHARACTERS
 
@@ -35,8 +35,20 @@ def test_the_environment_and_the_command_as_far_as_known() -> None:
     assert "vllm.version = 0.17.1\n" in environment
     assert "gpu.name = GB10  (inferred)\n" in environment
     assert "args." not in environment
-    assert "args.max_model_len = 32768\n" in arguments
+    assert arguments.startswith("vllm serve ")
+    assert "--max-model-len 32768" in arguments
     assert fences(render(LAUNCHED, "issue"))[1].startswith("docker run --gpus all -e VLLM_NVFP4_MOE_BACKEND=marlin")
+
+
+def test_a_command_of_a_log_is_one_to_paste() -> None:
+    boot = UNKNOWN.boots[0]
+    told: dict[str, FactValue] = {"args": True, "args.model_tag": "acme/m o", "args.enforce_eager": True}
+    told["args.speculative_config"] = '{"n": 3}'
+    facts = {**boot.facts, **{key: Fact(key, value, 4) for key, value in told.items()}}
+    made = fences(render(diagnosis(replace(boot, facts=facts)), "issue"))
+    assert made[1].strip() == """vllm serve 'acme/m o' --enforce-eager --speculative-config '{"n": 3}'"""
+    bare = {key: fact for key, fact in boot.facts.items() if not key.startswith(("args", "model."))}
+    assert "### Command" not in render(diagnosis(replace(boot, facts=bare)), "issue")
 
 
 def test_the_first_error_of_each_process() -> None:
