@@ -79,6 +79,8 @@ class BootObserver:
         self._last_records = LastRecords()
         self._vllm = False
         self._left_out = 0
+        self._complaint: Record | None = None
+        """The last one about a request."""
         self._last: tuple[int, str] = (0, "")
         self._first_line = 0
 
@@ -102,7 +104,7 @@ class BootObserver:
                 continue
             requested = not record.quoted and self._facts.up and is_about_a_request(record)
             if requested:
-                record = without_client_words(record)
+                self._complaint, record = record, without_client_words(record, self._complaint)
                 message = shortened(record.message)
                 present = {literal for literal in present if literal in message}
             self._facts.observe(record, present)
@@ -195,8 +197,9 @@ class BootObserver:
     def _findings(
         self, judged: list[Judged], facts: Facts, reached: Verdict, milestones: Milestones
     ) -> tuple[Finding, ...]:
-        seen = {event.line: event.text for event in reversed(milestones.failures)}
-        findings = [self._finding(one, facts, seen) for one in judged[:MAX_FINDINGS]]
+        failures = {event.line: event.text for event in reversed(milestones.failures)}
+        seen = {**self._last_records.texts(), **self._facts.texts, **failures, self._last[0]: self._last[1]}
+        findings = [self._finding(one, facts, seen, failures) for one in judged[:MAX_FINDINGS]]
         if names_something(facts):
             from logdoctor.diagnosis.absences import absences
 
@@ -222,13 +225,14 @@ class BootObserver:
         texts = (fill(rival.signature.decide, rival.match.captures, facts) for rival in rivals)
         return next((text for text in texts if text), "")
 
-    def _finding(self, judged: Judged, facts: Facts, seen: Mapping[int, str]) -> Finding:
+    def _finding(self, judged: Judged, facts: Facts, seen: Mapping[int, str], failures: Mapping[int, str]) -> Finding:
         candidate, signature = judged.candidate, judged.candidate.signature
         match = candidate.match
         conditional = candidate.conditional
         if judged.undecided and signature.decided_when:
             conditional = (*conditional, fill(signature.decided_when, match.captures, facts))
-        evidence = _evidence(match, facts, seen)
+        # Which line states a fact, and how, says nothing about what is wrong.
+        evidence, mark = _evidence(match, facts, seen), _evidence(match, facts, failures)
         title = fill(signature.title, match.captures, facts)
         return Finding(
             id=signature.id,
@@ -239,7 +243,7 @@ class BootObserver:
             basis=signature.basis,
             cause=fill(signature.cause, match.captures, facts),
             phase=signature.phase.value,
-            evidence=evidence,
+            evidence=_decisive_first(evidence, match),
             count=match.count,
             ranks=match.ranks,
             remedies=choose(signature, match.captures, facts),
@@ -247,7 +251,7 @@ class BootObserver:
             explained_by=judged.explained_by,
             conditional=conditional,
             references=signature.references,
-            fingerprint=fingerprints.of_finding(signature.id, evidence[0].text if evidence else ""),
+            fingerprint=fingerprints.of_finding(signature.id, mark[0].text if mark and mark[0].line else ""),
         )
 
 
@@ -293,8 +297,33 @@ def _evidence(match: Match, facts: Facts, seen: Mapping[int, str]) -> tuple[Evid
         return tuple(Evidence(hit.line, hit.record.process.name, clipped(hit.text, MAX_TEXT)) for hit in shown)
     conditions = {**match.signature.when, **match.signature.when_known}
     stated = [fact for key in conditions if (fact := facts.get(key)) and fact.line]
-    lines = {f.line: Evidence(f.line, f.process, seen.get(f.line, f"{f.key} = {as_text(f.value)}")) for f in stated}
-    return tuple(lines[line] for line in sorted(lines)[:MAX_EVIDENCE])
+    lines = {f.line: Evidence(f.line, f.process, _statement(f, seen)) for f in stated}
+    if lines:
+        return tuple(lines[line] for line in sorted(lines)[:MAX_EVIDENCE])
+    # No line of the log says it: who does, stands in the place of the process.
+    told = [fact for key in conditions if (fact := facts.get(key)) and fact.origin in ("launch", "given")]
+    return tuple(Evidence(0, fact.origin, f"{fact.key} = {as_text(fact.value)}") for fact in told[:MAX_EVIDENCE])
+
+
+def _statement(fact: Fact, seen: Mapping[int, str]) -> str:
+    """Return the line that states a fact; the fact itself where no such line is known."""
+    text = seen.get(fact.line)
+    return clipped(text, MAX_TEXT) if text else f"{fact.key} = {as_text(fact.value)}"
+
+
+def _decisive_first(evidence: tuple[Evidence, ...], match: Match) -> tuple[Evidence, ...]:
+    """Put the line first that decides: of lines in a sequence the last, of several together the first error."""
+    block = match.signature.match
+    if block is None or len(match.hits) < 2:
+        return evidence
+    if block.sequence:
+        hit = match.hits[-1]
+    elif len(block.all) > 1 and not match.hits[0].certain:
+        hit = next((hit for hit in match.hits if hit.certain), match.hits[0])
+    else:
+        return evidence
+    first = Evidence(hit.line, hit.record.process.name, clipped(hit.text, MAX_TEXT))
+    return (first, *(other for other in evidence if other != first))[:MAX_EVIDENCE]
 
 
 def diagnose_records(

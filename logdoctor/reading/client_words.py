@@ -24,7 +24,8 @@ _NAMED = re.compile(r"`[^`]*`|'[^']{40,}'|\"[^\"]{40,}\"")
 _QUOTING = frozenset({"jinja2.exceptions.TemplateError", "pydantic_core._pydantic_core.ValidationError"})
 """Exceptions that quote the request: what a template says of its messages, and what is wrong with its fields."""
 _LEFT_OUT = "…"
-_PYTHON_FILE = re.compile(r'^  File "')
+_TRACEBACK = re.compile(r"[\s|+]*(?:Exception Group )?Traceback \(most recent call")
+_SERVERS_FRAME = re.compile(r'[\s|]*File "[^"\n]*(?:-packages/|/vllm/|/lib/python)')
 
 
 def is_about_a_request(record: Record) -> bool:
@@ -41,13 +42,18 @@ def is_about_a_request(record: Record) -> bool:
     return False
 
 
-def without_client_words(record: Record) -> Record:
+def without_client_words(record: Record, before: Record | None = None) -> Record:
     """Return the record of a request with the client's words left out.
 
     They stand in its head behind the server's own words, and in the message of an exception that quotes the request.
+    An empty line in a client's words looks like the end of the record: what comes from the same place in the same
+    second as the complaint `before` goes on with it.
     """
     head = _head(record)
-    kept = [*_without_values(record.lines[:head]), *record.lines[head:]]
+    if before is not None and _same_place(before, record):
+        kept = [*((number, _LEFT_OUT) for number, _ in record.lines[:head]), *record.lines[head:]]
+    else:
+        kept = [*_without_values(record.lines[:head]), *record.lines[head:]]
     exception = record.exception
     if exception is not None and exception.line <= record.lines[head - 1][0]:
         exception = None
@@ -62,13 +68,23 @@ def without_client_words(record: Record) -> Record:
     return record._replace(lines=tuple(kept), exception=exception)
 
 
+def _same_place(one: Record, other: Record) -> bool:
+    return bool(one.file) and (one.process, one.level, one.time, one.file, one.file_line) == (
+        other.process,
+        other.level,
+        other.time,
+        other.file,
+        other.file_line,
+    )
+
+
 def _without_values(lines: tuple[tuple[int, str], ...]) -> list[tuple[int, str]]:
     """Return the lines of a head with what stands behind the words of the program left out."""
     number, first = lines[0]
     border, reply = _BORDER.search(first), _REPLY.search(first)
-    if border is None:
-        return list(lines)
-    text = first[: border.end()].rstrip("'\"`{") + _LEFT_OUT
+    text = first
+    if border is not None:
+        text = first[: border.end()].rstrip("'\"`{") + _LEFT_OUT
     if reply is not None:
         text = first[: reply.end()] + _NAMED.sub(_LEFT_OUT, first[reply.end() :])
     return [(number, text), *((number, _LEFT_OUT) for number, _ in lines[1:])]
@@ -79,12 +95,9 @@ def _head(record: Record) -> int:
 
     A traceback within the client's words has no frame of the server's before it ends.
     """
-    starts = [place for place, (_, text) in enumerate(record.lines) if text.startswith("Traceback (most recent call")]
-    for place in starts:
-        if place and _is_servers(record.lines[place + 1 : place + 4]):
-            return place
+    for place in range(1, len(record.lines)):
+        if _TRACEBACK.match(record.lines[place][1]):
+            frames = record.lines[place + 1 : place + 4]
+            if any(_SERVERS_FRAME.match(text) for _, text in frames):
+                return place
     return len(record.lines)
-
-
-def _is_servers(lines: tuple[tuple[int, str], ...]) -> bool:
-    return any(_PYTHON_FILE.match(text) and ("-packages/" in text or "/vllm/" in text) for _, text in lines)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
+from logdoctor.database import load_database
 from logdoctor.model import BootDiagnosis, Severity, Verdict
+from logdoctor.reading import read_text
 from tests.diagnosis.build import UP, banner, boot, ids, lines, raised, root, said
 
 OK = '(APIServer pid=1) INFO:     172.18.0.1:41000 - "POST /v1/chat/completions HTTP/1.1" 200 OK'
@@ -32,7 +36,7 @@ COMPLAINTS = (
     f"Exception in ASGI application\nTraceback (most recent call last):\n{FILE}\npydantic_core._pydantic_core."
     "ValidationError: 1 validation error for ChatCompletionRequest\nmessages.0.content\n  Input should be a valid "
     "string [type=string_type, input_value={}, input_type=str]",
-    "answer of the model:\nTraceback (most recent call last):\n  File \"a.py\", line 3, in <module>\n{}",
+    'answer of the model:\nTraceback (most recent call last):\n  File "a.py", line 3, in <module>\n{}',
 )
 
 
@@ -158,3 +162,26 @@ def test_how_long_processes_may_wait_depends_on_the_stretch(last: str, patient: 
 def test_waiting_where_nothing_takes_minutes_is_a_hang_soon() -> None:
     first = said("vLLM is using nccl==2.27.3", "Worker_TP0 pid=9")
     assert boot(lines(banner("0.24.0"), first, *waits(3))).verdict is Verdict.STALLED
+
+
+# --- the whole database in the mouth of a client ----------------------------------------------------------------------
+
+
+@cache
+def sayings_of_the_database() -> list[str]:
+    """The message of every line of every example: the worst that a client can quote."""
+    proven = load_database(environ={}, examples=True)
+    logs = [example.log for signature in proven.signatures for example in signature.examples.match]
+    records = (record for log in logs for _, record in read_text(log))
+    return list(dict.fromkeys(text for record in records for _, text in record.lines if text.strip()))
+
+
+@pytest.mark.parametrize("shape", [*COMPLAINTS[:6], "it answered:\n{}", "it answered\n\n{}"])
+def test_no_signature_fires_on_what_a_client_quotes(shape: str) -> None:
+    assert len(sayings_of_the_database()) > 1000
+    quoted = (shape.replace("{{", "").replace("}}", "").replace("{}", text) for text in sayings_of_the_database())
+    made = boot(lines(banner("0.24.0"), UP, OK, *(complaint(text, "APIServer pid=1", "ERROR") for text in quoted), OK))
+    assert (made.verdict, alarms(made)) == (Verdict.READY, [])
+    # One head is the server's own word on an answer that its parser could not read.
+    own = {"tool-call-not-parsed"} if "extracting tool call" in shape else set()
+    assert {f.id for f in made.findings if f.severity is Severity.WARNING} <= own
