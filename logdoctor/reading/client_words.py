@@ -35,11 +35,9 @@ def is_about_a_request(record: Record) -> bool:
     """
     if record.process.role in ("api", "frontend"):
         return record.level in _COMPLAINTS
-    if record.process.role:
+    if record.process.role or record.level not in _COMPLAINTS:
         return False
-    if record.level in _COMPLAINTS and (_FILES.match(record.file) or record.lines[0][1].startswith(_HANDLER)):
-        return True
-    return False
+    return _FILES.match(record.file) is not None or record.lines[0][1].startswith(_HANDLER)
 
 
 def without_client_words(record: Record, before: Record | None = None) -> Record:
