@@ -45,7 +45,8 @@ _EMPTY_ANSWER = re.compile(
 """Output logging of a request that ended at its limit without content. No text of a client can make up this line."""
 _STUCK = re.compile(
     r"^(?:Engine \d{1,9}: |\d{1,9} Engines Aggregated: )?"
-    r"Avg prompt throughput: 0\.0 tokens/s, Avg generation throughput: 0\.0 tokens/s, Running: (?P<running>\d{1,12}) reqs, (?:Swapped: \d+ reqs, )?(?:Waiting|Pending): (?P<waiting>\d{1,12}) reqs"
+    r"Avg prompt throughput: 0\.0 tokens/s, Avg generation throughput: 0\.0 tokens/s, Running: (?P<running>\d{1,12}) reqs"
+    r", (?:Swapped: \d+ reqs, )?(?:Waiting|Pending): (?P<waiting>\d{1,12}) reqs"
 )
 """A line every ten seconds says how much moved; in this one nothing did."""
 _INTERVAL = 10.0

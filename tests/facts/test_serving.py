@@ -94,3 +94,34 @@ def test_the_first_engines_preemption_warning() -> None:
 def test_empty_answers_that_ended_at_their_limit_are_counted(line: str, counted: bool) -> None:
     facts = facts_of(record(line))
     assert ("serving.empty_answers" in facts) is counted
+
+
+def still(engine: int, running: int, waiting: int, second: int, moved: str = "0.0") -> object:
+    text = (
+        f"Engine {engine:03}: Avg prompt throughput: 0.0 tokens/s, Avg generation throughput: {moved} tokens/s, "
+        f"Running: {running} reqs, Waiting: {waiting} reqs, GPU KV cache usage: 0.0%, Prefix cache hit rate: 0.0%"
+    )
+    return record(text, line=second + 1, time=f"11-30 10:{second // 60:02}:{second % 60:02}", process=API)
+
+
+@pytest.mark.parametrize(("running", "key"), [(2, "serving.stuck_seconds"), (0, "serving.waiting_seconds")])
+def test_how_long_nothing_moved_to_the_end(running: int, key: str) -> None:
+    facts = facts_of(*(still(0, running, 3, second) for second in range(0, 61, 10)))  # type: ignore[arg-type]
+    assert (facts[key].value, facts[key].line) == (70, 1)
+    assert facts["serving.still_seconds_most"].value == 70
+
+
+def test_what_moves_again_is_only_remembered() -> None:
+    lines = [still(0, 1, 0, 0), still(0, 1, 0, 10), still(0, 1, 0, 20, "14.2"), still(0, 1, 0, 30)]
+    facts = facts_of(*lines)  # type: ignore[arg-type]
+    assert (facts["serving.stuck_seconds"].value, facts["serving.still_seconds_most"].value) == (10, 20)
+
+
+def test_an_idle_server_does_not_stand_still() -> None:
+    facts = facts_of(*(still(0, 0, 0, second) for second in (0, 10, 20)))  # type: ignore[arg-type]
+    assert "serving.still_seconds_most" not in facts
+
+
+def test_each_engine_stands_still_for_itself() -> None:
+    lines = [still(second // 10 % 2, 1, 0, second, "9.0" if second // 10 % 2 else "0.0") for second in range(0, 61, 10)]
+    assert facts_of(*lines)["serving.stuck_seconds"].value == 70  # type: ignore[arg-type]
