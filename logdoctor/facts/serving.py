@@ -45,8 +45,8 @@ _EMPTY_ANSWER = re.compile(
 """Output logging of a request that ended at its limit without content. No text of a client can make up this line."""
 _STUCK = re.compile(
     r"^(?:Engine \d{1,9}: |\d{1,9} Engines Aggregated: )?"
-    r"Avg prompt throughput: 0\.0 tokens/s, Avg generation throughput: 0\.0 tokens/s, Running: (?P<running>\d{1,12}) reqs"
-    r", (?:Swapped: \d+ reqs, )?(?:Waiting|Pending): (?P<waiting>\d{1,12}) reqs"
+    r"Avg prompt throughput: 0\.0 tokens/s, Avg generation throughput: 0\.0 tokens/s, Running: (?P<run>\d{1,12}) reqs"
+    r", (?:Swapped: \d+ reqs, )?(?:Waiting|Pending): (?P<wait>\d{1,12}) reqs"
 )
 """A line every ten seconds says how much moved; in this one nothing did."""
 _INTERVAL = 10.0
@@ -149,7 +149,7 @@ class Serving:
         label = text[: text.find("Avg prompt")]
         what = ""
         if found is not None:
-            what = "stuck" if int(found["running"]) else "waiting" if int(found["waiting"]) else ""
+            what = "stuck" if int(found["run"]) else "waiting" if int(found["wait"]) else ""
         before = self._still.pop(label, None)
         if not what or len(self._still) >= MAX_ENGINES:
             return
