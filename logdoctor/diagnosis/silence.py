@@ -188,6 +188,11 @@ class LastRecords:
                 yield record
 
 
+    def texts(self) -> dict[int, str]:
+        """Return the kept lines by their number."""
+        return {number: text for record in self._kept for number, text in record.lines if text.strip()}
+
+
 def patience(records: LastRecords, phase: str) -> float:
     """Return for how many seconds processes may wait for each other where the log stands, before it is a hang."""
     stretch = _stretch(records, phase)

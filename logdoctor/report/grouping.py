@@ -64,7 +64,9 @@ def distinct_evidence(finding: Finding) -> tuple[tuple[Evidence, tuple[int, ...]
     again: dict[tuple[str, str], list[Evidence]] = {}
     for item in finding.evidence:
         again.setdefault((item.process, one_line(item.text)), []).append(item)
-    return tuple((items[0], tuple(item.line for item in items[1:] if item.line)) for items in again.values())
+    groups = (sorted(items, key=lambda item: item.line) for items in again.values())
+    told = [(first, tuple(item.line for item in others if item.line)) for first, *others in groups]
+    return tuple(sorted(told, key=lambda pair: pair[0].line))
 
 
 def is_undecided(groups: Groups) -> bool:
@@ -83,8 +85,37 @@ def label(finding: Finding, groups: Groups, words: Words) -> str:
 
 
 def first_line(finding: Finding) -> int:
-    """Return the line of the first piece of evidence, 0 when the finding rests on facts without a line."""
+    """Return the line of the piece of evidence that decides, 0 when the finding rests on facts without a line."""
     return finding.evidence[0].line if finding.evidence else 0
+
+
+def place(finding: Finding, words: Words) -> str:
+    """Say where a finding stands: its line in the log, the launch, or the probe; empty where nothing tells."""
+    line = first_line(finding)
+    if line:
+        return words("line", line=line)
+    who = next((item.process for item in finding.evidence), "launch" if finding.phase == "launch" else "")
+    return words(f"by.{who}") if who in ("probe", "launch", "given") else ""
+
+
+def in_log_order(finding: Finding) -> tuple[Evidence, ...]:
+    """Return the evidence as it stands in the log; the finding itself begins with the line that decides."""
+    return tuple(sorted(finding.evidence, key=lambda item: item.line))
+
+
+def stated_by(item: Evidence, words: Words) -> tuple[str, str]:
+    """Return where a piece of evidence stands and which process wrote it, in words."""
+    if item.line:
+        return words("line", line=item.line), one_line(item.process)
+    known = item.process in ("probe", "launch", "given")
+    return (words(f"by.{item.process}"), "") if known else ("", one_line(item.process))
+
+
+def writer(item: Evidence, words: Words) -> str:
+    """Return who stated a piece of evidence, as what stands before its text."""
+    where, who = stated_by(item, words)
+    said = who if item.line else where or who
+    return f"{said}: " if said else ""
 
 
 def sureness(finding: Finding, words: Words) -> tuple[str, str]:
@@ -204,7 +235,8 @@ _SAID_BY_THE_HEADLINE = ("no vLLM start recognised in the input", "输入中没�
 def prose_summary(diagnosis: Diagnosis) -> str:
     """Return the diagnosis's own sentence where the headline and the findings do not say as much.
 
-    That is where no boot was recognised but more is known, and where the log does not decide between causes: then it says what does.
+    That is where no boot was recognised but more is known, and where the log does not decide between causes: then it
+    says what does.
     """
     boot = diagnosis.boot
     if boot is None:

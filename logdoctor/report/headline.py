@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from logdoctor.model import BootDiagnosis, Diagnosis, Role, Verdict
+from logdoctor.model import BootDiagnosis, Diagnosis, Phase, Role, Verdict
 from logdoctor.report.escaping import clip, one_line
 from logdoctor.report.values import duration, fact_value, number, origin_text
 from logdoctor.report.words import UNKNOWN_FAILURE, Words
@@ -84,7 +84,26 @@ def _first_statement(diagnosis: Diagnosis, boot: BootDiagnosis, word: str, words
         return f"{word} {words('orderly' if root is None else 'before_up')}"
     if diagnosis.verdict is Verdict.UNDETERMINED or not boot.phase:
         return word
-    return f"{word} {words.get('phase.' + boot.phase, one_line(boot.phase))}"
+    phase = _told_phase(boot)
+    return f"{word} {words.get('phase.' + phase, one_line(phase))}"
+
+
+_PHASES = tuple(phase.value for phase in Phase)
+_CHECKED_LATE = (Phase.PLATFORM.value, Phase.DISTRIBUTED.value)
+_AFTER_THE_START = (Phase.SERVING.value, Phase.SHUTDOWN.value)
+
+
+def _told_phase(boot: BootDiagnosis) -> str:
+    """Return the phase of the headline: where the log stands, or what failed where that came later in a start.
+
+    A check may be the first of its phase to write anything: then the log still stands in the phase before.
+    """
+    root = boot.root_cause
+    if boot.verdict is not Verdict.FAILED or root is None or root.phase not in _PHASES or boot.phase not in _PHASES:
+        return boot.phase
+    # Processes connect before the memory of their device is checked: what says the latter knows better.
+    later = _PHASES.index(root.phase) > _PHASES.index(boot.phase) or (root.phase, boot.phase) == _CHECKED_LATE
+    return root.phase if later and root.phase not in _AFTER_THE_START else boot.phase
 
 
 def _other_statements(diagnosis: Diagnosis, boot: BootDiagnosis, words: Words) -> Iterable[str]:

@@ -15,17 +15,19 @@ from logdoctor.report.escaping import clip, defuse_commands, one_line, to_ascii
 from logdoctor.report.grouping import (
     Groups,
     Step,
-    first_line,
     fix_heading,
     fix_steps,
     fixed_together,
     group,
+    in_log_order,
     is_undecided,
     label,
     notes,
+    place,
     prose_summary,
     redaction_text,
     sureness,
+    writer,
 )
 from logdoctor.report.headline import boot_groups, boot_views, boots_left_out, headline, subject
 from logdoctor.report.options import RenderOptions
@@ -172,8 +174,8 @@ class _Report:
 
     def _evidence(self, finding: Finding) -> str:
         lines = []
-        for item in finding.evidence[:_EVIDENCE]:
-            who = f"{one_line(item.process)}: " if item.process else ""
+        for item in in_log_order(finding)[:_EVIDENCE]:
+            who = writer(item, self._words)
             lines += [f"          {line}" for line in item.before[-_CONTEXT:]]
             lines.append(f"{item.line or '':>6}  > {who}{item.text}")
             lines += [f"          {line}" for line in item.after[:_CONTEXT]]
@@ -183,8 +185,7 @@ class _Report:
     def _others(self, groups: Groups) -> str:
         rows = []
         for finding in (*groups.also, *groups.noted, *groups.explained)[:_FINDINGS]:
-            line = first_line(finding)
-            inside = [self._words("line", line=line)] if line else []
+            inside = [where] if (where := place(finding, self._words)) else []
             if finding.explained_by:
                 inside.append(self._words("explained_by", ids=", ".join(finding.explained_by)))
             where = f" ({self._text(', '.join(inside), _TITLE)})" if inside else ""

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 from logdoctor.model import Diagnosis, Finding
 from logdoctor.report import text
 from logdoctor.report.escaping import clip, defuse_commands, one_line
-from logdoctor.report.grouping import Groups, explanation, fix_steps, group, step_text
+from logdoctor.report.grouping import Groups, explanation, fix_steps, group, in_log_order, stated_by, step_text
 from logdoctor.report.headline import boot_views, headline
 from logdoctor.report.options import RenderOptions
 from logdoctor.report.status import EXIT_FINDING, EXIT_UNDETERMINED, exit_status
@@ -76,7 +76,9 @@ def _told(findings: tuple[Finding, ...], words: Words) -> list[str]:
     lines = []
     for finding in findings[:3]:
         lines.append(explanation(finding))
-        lines += [f"line {item.line}: {item.text}" for item in finding.evidence[:4]]
+        for item in in_log_order(finding)[:4]:
+            where, _ = stated_by(item, words)
+            lines.append(f"{where}: {item.text}" if where else item.text)
         lines += [f"{words('fix').lower()}: {step_text(step)}" for step in fix_steps([finding], words)[:4]]
         if finding.fingerprint:
             lines.append(words("fingerprint", fingerprint=finding.fingerprint))

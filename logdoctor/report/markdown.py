@@ -16,7 +16,6 @@ from logdoctor.report.escaping import clip, code_span, defuse_commands, fenced, 
 from logdoctor.report.grouping import (
     Groups,
     Step,
-    first_line,
     fix_heading,
     fix_steps,
     fixed_together,
@@ -24,11 +23,13 @@ from logdoctor.report.grouping import (
     is_undecided,
     label,
     notes,
+    place,
     prose_summary,
     ranks_text,
     redaction_text,
     shorten,
     sureness,
+    writer,
 )
 from logdoctor.report.headline import boot_groups, boot_views, boots_left_out, headline, subject
 from logdoctor.report.launches import change_lines, is_changed, paste_lines
@@ -203,7 +204,7 @@ class _Report:
         where = f"{item.line or ''}".rjust(6)
         for line in item.before[-_CONTEXT_SHOWN:]:
             yield from (f"{'':6}    {part}" for part in line.split("\n"))
-        who = f"{one_line(item.process)}: " if item.process else ""
+        who = writer(item, self._words)
         first, *rest = item.text.split("\n")
         yield f"{where}  > {who}{first}"
         yield from (f"{'':6}    {line}" for line in (*rest[:_CONTEXT_SHOWN], *item.after[:_CONTEXT_SHOWN]))
@@ -228,8 +229,8 @@ class _Report:
         return f"- {name}: {self._text(finding.title, _TITLE)}"
 
     def _where(self, finding: Finding) -> str:
-        line = first_line(finding)
-        return f" ({self._words('line', line=line)})" if line else ""
+        where = place(finding, self._words)
+        return f" ({where})" if where else ""
 
     def _charts(self, boot: BootDiagnosis) -> str:
         pieces = timeline_pieces(boot, 40, self._marks, self._words)

@@ -20,7 +20,6 @@ from logdoctor.report.grouping import (
     Groups,
     Step,
     distinct_evidence,
-    first_line,
     fix_heading,
     fix_steps,
     fixed_together,
@@ -28,10 +27,12 @@ from logdoctor.report.grouping import (
     is_undecided,
     label,
     notes,
+    place,
     prose_summary,
     ranks_text,
     redaction_text,
     shorten,
+    stated_by,
     sureness,
 )
 from logdoctor.report.headline import boot_groups, boot_views, boots_left_out, headline, subject
@@ -193,8 +194,8 @@ class _Page:
 
     def _evidence(self, finding: Finding) -> None:
         shown = distinct_evidence(finding)[:_EVIDENCE_SHOWN]
-        numbers = [self._words("line", line=item.line) if item.line else "" for item, _ in shown]
-        names = [one_line(item.process)[:24] for item, _ in shown]
+        told = [stated_by(item, self._words) for item, _ in shown]
+        numbers, names = [where for where, _ in told], [name[:24] for _, name in told]
         wide, name_wide = (max(map(cell_len, column), default=0) for column in (numbers, names))
         for (item, again), where, name in zip(shown, numbers, names, strict=True):
             lead = [column for column in (_pad(where, wide), _pad(name, name_wide)) if column.strip()]
@@ -312,8 +313,7 @@ class _Page:
     # ------------------------------------------------------------------------------------ lines
 
     def _line(self, finding: Finding) -> str:
-        line = first_line(finding)
-        return self._words("line", line=line) if line else ""
+        return place(finding, self._words)
 
     def _named(self, name: str, finding: Finding) -> str:
         where = self._line(finding)

@@ -1,8 +1,9 @@
 """The report in a pipe: plain text that reads well and greps well.
 
 The first line begins with the verdict word. Each finding has one line that begins at the left edge and is never
-wrapped, `SEVERITY ID line N: title` (N is 0 for a finding that rests on facts without a line); what belongs to it
-follows, indented. Nothing else at the left edge begins with the word of a severity. Commands are never wrapped.
+wrapped, `SEVERITY ID line N: title`; a finding that no line of the log states has `in the launch`, `by the probe` or
+`as given` in that place, or nothing. What belongs to it follows, indented. Nothing else at the left edge begins with
+the word of a severity. Commands are never wrapped.
 """
 
 from __future__ import annotations
@@ -15,16 +16,17 @@ from logdoctor.report.charts import budget_bar, budget_pieces, flow, timeline_pi
 from logdoctor.report.escaping import clip, defuse_commands, one_line, to_ascii
 from logdoctor.report.grouping import (
     distinct_evidence,
-    first_line,
     fix_heading,
     fix_steps,
     group,
     is_undecided,
     notes,
+    place,
     prose_summary,
     ranks_text,
     redaction_text,
     shorten,
+    stated_by,
     sureness,
 )
 from logdoctor.report.headline import boot_groups, boot_views, boots_left_out, headline, subject
@@ -113,7 +115,8 @@ class _Lines:
 
     def _first(self, finding: Finding) -> str:
         severity = finding.severity.value.upper()
-        return f"{severity} {one_line(finding.id)} line {first_line(finding)}: {one_line(finding.title)}"
+        head = " ".join(part for part in (severity, one_line(finding.id), place(finding, self._words)) if part)
+        return f"{head}: {one_line(finding.title)}"
 
     def _role(self, finding: Finding) -> str:
         if finding.role is Role.CONSEQUENCE and finding.explained_by:
@@ -138,9 +141,8 @@ class _Lines:
     def _evidence(self, finding: Finding) -> Iterator[str]:
         shown = distinct_evidence(finding)[:_EVIDENCE_SHOWN]
         for item, again in shown:
-            where = f"{self._words('line', line=item.line)}: " if item.line else ""
-            who = f"{one_line(item.process)}: " if item.process else ""
-            yield f"    {where}{who}{clip(one_line(item.text), _EVIDENCE_COLUMNS, self._marks.ellipsis)}"
+            who = "".join(f"{part}: " for part in stated_by(item, self._words) if part)
+            yield f"    {who}{clip(one_line(item.text), _EVIDENCE_COLUMNS, self._marks.ellipsis)}"
             if again:
                 others = shorten([str(line) for line in again], _BOOTS_SHOWN, self._words)
                 yield f"    {self._words('again', lines=others)}"

@@ -53,7 +53,8 @@ def _terminal(text: str) -> Told:
 
 
 def _text(text: str) -> Told:
-    ids = re.findall(r"^(?:FATAL|ERROR|WARNING|INFO) (\S+) line \d+: ", text, re.MULTILINE)
+    where = r"(?: line \d+| in the launch| by the probe| as given)?"
+    ids = re.findall(rf"^(?:FATAL|ERROR|WARNING|INFO) (\S+?){where}: ", text, re.MULTILINE)
     return Told(_first_word(text), ids=tuple(sorted(ids)))
 
 

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from logdoctor.model import Remedy, Role, Severity, Verdict
+import pytest
+
+from logdoctor.model import BootDiagnosis, Diagnosis, Evidence, Remedy, Role, Severity, Verdict
+from logdoctor.report import render
 from logdoctor.report.grouping import (
     condition_text,
     distinct_evidence,
+    first_line,
     fix_steps,
     fixed_together,
     group,
+    in_log_order,
     is_undecided,
     notes,
+    place,
     prose_summary,
     shorten,
 )
@@ -96,10 +102,44 @@ def test_conditions_read_behind_a_statement() -> None:
 def test_the_same_line_of_a_process_is_evidence_once() -> None:
     first, second = CUTLASS.evidence
     made = replace(CUTLASS, evidence=(first, second, replace(first, line=900), replace(first, process="Worker")))
-    assert [(item.line, again) for item, again in distinct_evidence(made)] == [(431, (900,)), (562, ()), (431, ())]
+    assert [(item.line, again) for item, again in distinct_evidence(made)] == [
+        (431, (900,)),
+        (431, ()),
+        (562, ()),
+    ]
 
 
 def test_lists_are_cut_with_a_count_and_notes_stand_once() -> None:
     assert shorten(["a", "b", "c"], 2, WORDS) == "a, b and 1 more"
     assert shorten(["a", "b"], 2, WORDS) == "a, b"
     assert notes(replace(NO_BOOT, notes=("x", " ", "x\ny", "x"))) == ("x", "x y")
+
+
+@pytest.mark.parametrize(
+    ("evidence", "phase", "said"),
+    [
+        ((Evidence(7, "EngineCore", "x"),), "config", "line 7"),
+        ((Evidence(0, "probe", "probe.wedged = true"),), "serving", "by the probe"),
+        ((Evidence(0, "launch", "args.x = 1"),), "config", "in the launch"),
+        ((Evidence(0, "given", "gpu.name = GB10"),), "config", "as given"),
+        ((), "launch", "in the launch"),
+        ((), "config", ""),
+    ],
+)  # fmt: skip
+def test_a_finding_says_where_it_stands(evidence: tuple[Evidence, ...], phase: str, said: str) -> None:
+    finding = replace(CUTLASS, evidence=evidence, phase=phase)
+    assert place(finding, Words()) == said
+    boot = BootDiagnosis(1, Verdict.FAILED, "config", (1, 9), findings=(finding,))
+    shown = Diagnosis(Verdict.FAILED, "x", (boot,))
+    for name in ("text", "terminal", "markdown", "jira", "html", "junit"):
+        assert "line 0" not in render(shown, name)
+    text = render(shown, "text").splitlines()
+    assert any(line.startswith(" ".join(part for part in ("FATAL", finding.id, said) if part) + ": ") for line in text)
+    assert all(not item.line or f"line {item.line}" in render(shown, "terminal") for item in evidence)
+
+
+def test_evidence_is_shown_in_the_order_of_the_log_and_led_by_what_decides() -> None:
+    finding = replace(CUTLASS, evidence=(Evidence(9, "E", "it died"), Evidence(3, "E", "it was chosen")))
+    assert first_line(finding) == 9
+    assert [item.line for item in in_log_order(finding)] == [3, 9]
+    assert [item.line for item, _ in distinct_evidence(finding)] == [3, 9]

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from logdoctor.model import BootDiagnosis, Fact, FactValue, Verdict
+from logdoctor.model import BootDiagnosis, Diagnosis, Fact, FactValue, Verdict
 from logdoctor.report.headline import headline, subject
 from logdoctor.report.values import clock, duration, number, value_text
 from logdoctor.report.words import Words
 
-from .cases import FAILED, READY, STARTING, STOPPED, diagnosis
+from .cases import CUTLASS, FAILED, READY, STARTING, STOPPED, diagnosis
 
 WORDS = Words()
 
@@ -100,3 +100,22 @@ def test_starting_says_how_far_it_is_and_stopped_how_long_it_ran() -> None:
 def test_another_language_falls_back_word_by_word() -> None:
     assert Words("xx")("verdict.ready") == "READY"
     assert Words().get("phase.unheard-of", "unheard-of") == "unheard-of"
+
+
+@pytest.mark.parametrize(
+    ("stands", "failed", "verdict", "told"),
+    [
+        ("distributed", "kv-cache", Verdict.FAILED, "while setting up the KV cache"),
+        ("distributed", "platform", Verdict.FAILED, "while checking the device"),
+        ("profiling", "kernel-selection", Verdict.FAILED, "during profiling (warm-up)"),
+        ("weights", "shutdown", Verdict.FAILED, "while loading weights"),
+        ("serving", "kv-cache", Verdict.CRASHED, "while serving"),
+        ("weights", "of-tomorrow", Verdict.FAILED, "while loading weights"),
+    ],
+)
+def test_the_phase_is_that_of_the_root_cause_where_it_knows_better(
+    stands: str, failed: str, verdict: Verdict, told: str
+) -> None:
+    finding = replace(CUTLASS, phase=failed)
+    made = replace(boot(verdict, stands), findings=(finding,))
+    assert headline(Diagnosis(verdict, "", (made,)), Words())[0] == f"{verdict.value.upper()} {told}"

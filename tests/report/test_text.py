@@ -48,7 +48,7 @@ def test_a_model_name_cannot_pose_as_a_finding() -> None:
 
 
 def test_a_finding_without_a_line_says_line_0() -> None:
-    assert "WARNING parser-of-another-model line 0: " in render(CASES["degraded"], "text")
+    assert "WARNING parser-of-another-model: " in render(CASES["degraded"], "text")
 
 
 def test_commands_and_first_lines_are_never_wrapped() -> None:

@@ -10,14 +10,15 @@ from logdoctor.report.grouping import (
     Groups,
     Step,
     distinct_evidence,
-    first_line,
     fix_heading,
     fix_steps,
     fixed_together,
     is_undecided,
     label,
+    place,
     ranks_text,
     shorten,
+    stated_by,
     sureness,
 )
 from logdoctor.report.page.tags import Html, folded, joined, listed, tag, to_copy
@@ -103,8 +104,7 @@ class Sections:
     def _quoted(self, item: Evidence, again: Sequence[int]) -> Html:
         words = self._words
         others = shorten([str(line) for line in again], _STEPS, words)
-        where = [words("line", line=item.line) if item.line else "", one_line(item.process)]
-        head = tag("p", _clip(", ".join(part for part in where if part)), class_="where")
+        head = tag("p", _clip(", ".join(part for part in stated_by(item, words) if part)), class_="where")
         said = tag("pre", _long(item.text), class_="log")
         around = ""
         if item.before or item.after:
@@ -150,9 +150,9 @@ class Sections:
         return tag("section", tag("h2", self._words("findings")), *rows) if rows else Html()
 
     def _other(self, finding: Finding) -> Html:
-        words, line = self._words, first_line(finding)
+        words, place_ = self._words, place(finding, self._words)
         severity = tag("span", finding.severity.value, class_=f"severity {finding.severity.value}")
-        where = f" ({words('line', line=line)})" if line else ""
+        where = f" ({place_})" if place_ else ""
         summary = joined((severity, " ", _clip(finding.title), where))
         explained = words("explained_by", ids=", ".join(map(one_line, finding.explained_by)))
         content = (
