@@ -457,6 +457,80 @@ VALUE_ROWS = (
     Row("level", started(LEVEL, version="0.11.0"), "compilation-config-invalid", ("Correct that field",)),
 )
 
+FREE = (
+    "ValueError: Free memory on device cuda:0 (12.4/79.19 GiB) on startup is less than desired GPU memory utilization "
+    "(0.9, 71.27 GiB). Decrease GPU memory utilization or reduce GPU memory used by other processes."
+)
+TWO = (
+    "pydantic_core._pydantic_core.ValidationError: {count} validation errors for "
+    "SchedulerConfig\nmax_num_seqs\n  Input "
+    "should be greater than or equal to 1 [type=greater_than_equal, input_value=0, input_type=int]\n    For further "
+    "information visit "
+    "https://errors.pydantic.dev/2.12/v/greater_than_equal\nmax_num_batched_tokens\n  Input should be a "
+    "valid integer, unable to parse string as an integer [type=int_parsing, input_value='x', input_type=str]\n    For "
+    "further information visit https://errors.pydantic.dev/2.12/v/int_parsing"
+)
+THREE = TWO + (
+    "\npolicy\n  Input should be 'fcfs' or 'priority' [type=literal_error, input_value='x', input_type=str]\n    For "
+    "further information visit https://errors.pydantic.dev/2.12/v/literal_error"
+)
+WORDING_ROWS = (
+    Row("free", failing(FREE), "free-memory-below-desired", ("nvidia-smi",), ("BELOW", "device=1")),
+    Row("two", api(TWO.format(count=2)), "pydantic-config-errors", (), (), "max_num_seqs .*max_num_batched_tokens"),
+    Row("three", api(THREE.format(count=3)), "pydantic-config-errors", ("policy",), (), "3 values"),
+    Row(
+        "ray",
+        started(
+            said(
+                "Waiting for creating a placement group of specs for 640 seconds. specs=[{'GPU': "
+                "1.0}, {'GPU': 1.0}]. Check "
+                "`ray status`"
+            ),
+            raised(
+                "ValueError: Cannot provide a placement group of placement_group_specs=[{'GPU': "
+                "1.0}] within 1800 seconds."
+            ),
+        ),
+        "ray-placement-impossible",
+        ("ray status",),
+        ("10\\.0\\.0\\.1",),
+    ),
+    Row(
+        "tensor-name",
+        failing("KeyError: 'backbone.layers.3.mixer.flux_gate.weight'")
+        .replace("/opt/vllm/run_engine_core.py", "/opt/vllm/model_executor/models/nemotron_h.py")
+        .replace("in run_engine_core", "in load_weights"),
+        "weights-unknown-parameter",
+        title="flux_gate",
+    ),
+    Row(
+        "few-seqs",
+        started(
+            raised(
+                "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 21.00 GiB. GPU 0 has "
+                "a total capacity of "
+                "79.19 GiB of which 8.51 GiB is free.",
+                "profile_run",
+            ),
+            max_num_seqs=16,
+        ),
+        "gpu-oom-profiling",
+        (),
+        ("--max-num-seqs 64",),
+    ),
+)
+
+
+def test_what_ended_a_running_engine_is_not_called_a_failed_start() -> None:
+    from logdoctor.diagnosis.examples import matching_lines
+    from logdoctor.diagnosis.matching import Matcher
+    from tests.diagnosis.build import shipped
+
+    found = matching_lines(said("EngineCore encountered a fatal error.", level="ERROR"), Matcher(shipped()), {})
+    assert "engine-core-fatal-error" in found
+    assert "engine-core-failed-to-start" not in found
+
+
 ALL = {
     f"{kind}:{row.name}": row
     for kind, rows in {
@@ -469,6 +543,7 @@ ALL = {
         "file": FILE_ROWS,
         "cluster": CLUSTER_ROWS,
         "value": VALUE_ROWS,
+        "wording": WORDING_ROWS,
     }.items()
     for row in rows
 }
