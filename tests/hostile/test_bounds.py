@@ -16,8 +16,9 @@ from .running import run
 
 MEGABYTE = 1 << 20
 SECONDS, MEGABYTES = 2.0, 150
-SLACK = 1.75
-"""Other work on the same machine makes processor time longer, too."""
+"""Processor time (user and system, `wait4`) and most resident memory (VmHWM) of the process, interpreter included."""
+TRIES = 4
+"""Neighbours on the machine lengthen processor time, too (caches, hyper-threads): a run that is over is repeated."""
 
 
 @pytest.mark.slow
@@ -25,11 +26,14 @@ SLACK = 1.75
 def test_a_megabyte(name: str, tmp_path: Path) -> None:
     path = tmp_path / "bomb.log"
     path.write_bytes(BOMBS[name](MEGABYTE))
-    outcome = run("--format", "json", path)
-    assert outcome.status in (0, 1, 3), outcome.err
-    assert "Traceback" not in outcome.err
-    assert outcome.seconds < SECONDS * SLACK
-    assert outcome.megabytes < MEGABYTES
+    taken: list[float] = []
+    while len(taken) < TRIES and min(taken, default=SECONDS) >= SECONDS:
+        outcome = run("--format", "json", path)
+        assert outcome.status in (0, 1, 3), outcome.err
+        assert "Traceback" not in outcome.err
+        assert outcome.megabytes < MEGABYTES
+        taken.append(outcome.seconds)
+    assert min(taken) < SECONDS, taken
     json.loads(outcome.text)
 
 

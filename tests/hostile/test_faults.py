@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import array
 import ctypes
+import fcntl
 import gzip
 import hashlib
 import json
@@ -12,10 +14,12 @@ import signal
 import stat
 import subprocess
 import sys
+import termios
 import threading
 import time
 from functools import cache
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -246,6 +250,17 @@ def test_a_code_page_of_windows() -> None:
     assert "characters were not valid UTF-8" in outcome.text
 
 
+def wait_until_read(pipe: IO[bytes]) -> None:
+    """Wait until the process at the other end has taken everything, however slow the machine is."""
+    left = array.array("i", [1])
+    for _ in range(6000):
+        fcntl.ioctl(pipe, termios.FIONREAD, left)
+        if not left[0]:
+            return
+        time.sleep(0.01)
+    raise AssertionError("nobody reads")
+
+
 # --- signals --------------------------------------------------------------------------------------------------------
 
 
@@ -257,7 +272,7 @@ def test_a_signal_ends_it_quietly(number: int, status: set[int]) -> None:
     assert process.stdin is not None
     process.stdin.write(HEALTHY.read_bytes())
     process.stdin.flush()
-    time.sleep(1.0)  # it waits for the rest of its input
+    wait_until_read(process.stdin)  # then it waits for the rest of its input
     process.send_signal(number)
     out, err = process.communicate()
     assert process.returncode in status
