@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any
 
 from logdoctor.fleet.errors import FleetError
-from logdoctor.fleet.record import MAX_BYTES, decode
+from logdoctor.report.record import MAX_BYTES, decode
 
 Write = Callable[[bytes], object]
 

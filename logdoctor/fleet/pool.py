@@ -20,10 +20,10 @@ from multiprocessing.context import SpawnProcess
 from types import ModuleType
 
 from logdoctor.fleet.ordering import Numbered
-from logdoctor.fleet.record import error_record
 from logdoctor.fleet.sources import Source
 from logdoctor.fleet.work import Task, WorkOptions
 from logdoctor.fleet.worker import LEAVES, work
+from logdoctor.report.record import error_record
 
 _PIECE = 256 * 1024
 _PATIENCE = 2.0

@@ -14,12 +14,12 @@ from logdoctor.fleet.ordering import Numbered, in_order
 from logdoctor.fleet.output import OutputFile, read_records
 from logdoctor.fleet.pool import Pool, default_jobs
 from logdoctor.fleet.progress import progress
-from logdoctor.fleet.record import decode
 from logdoctor.fleet.sources import Source, count_sources, find_sources, with_list
 from logdoctor.fleet.stopping import Stop
 from logdoctor.fleet.summary import Baseline, Tally, read_baseline
 from logdoctor.fleet.work import Diagnoser, WorkOptions
 from logdoctor.report.options import RenderOptions
+from logdoctor.report.record import decode
 from logdoctor.report.status import EXIT_FAILED
 
 ENGINES = ("pool", "ray")

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from logdoctor.fleet.record import UNKNOWN
 from logdoctor.fleet.together import Start, align
+from logdoctor.report.record import UNKNOWN
 from logdoctor.report.status import EXIT_FAILED, EXIT_FINDING, EXIT_OK, EXIT_UNDETERMINED
 
 SCHEMA_VERSION = 1

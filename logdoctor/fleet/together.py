@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from logdoctor.fleet.record import UNKNOWN
 from logdoctor.fleet.trace import has_year, moment_of
 from logdoctor.model import Phase
+from logdoctor.report.record import UNKNOWN
 
 STARTS_WITHIN = 900.0
 """Seconds between the first and the last node of one start; containers are pulled and weights fetched before."""

@@ -15,23 +15,21 @@ from logdoctor import __version__
 from logdoctor.database import load_database
 from logdoctor.diagnosis.matching import Matcher
 from logdoctor.fleet.places import Place, place_in_log, place_in_path
-from logdoctor.fleet.record import (
-    base_record,
-    earlier_causes,
-    encode,
-    error_record,
-    failed_boots,
-    fill_diagnosis,
-    fill_place,
-    hidden,
-    starts_of,
-)
+from logdoctor.fleet.record import fill_place, hidden, starts_of
 from logdoctor.fleet.sources import sentence
 from logdoctor.fleet.trace import Trace
 from logdoctor.model import Diagnosis, Fact, Run, Severity
 from logdoctor.pipeline import Context, diagnose_runs, skimmed
 from logdoctor.reading import InputError, open_runs
 from logdoctor.report.escaping import escape_diagnosis
+from logdoctor.report.record import (
+    base_record,
+    earlier_causes,
+    encode,
+    error_record,
+    failed_boots,
+    fill_diagnosis,
+)
 from logdoctor.report.redaction import redact
 from logdoctor.report.status import exit_status
 

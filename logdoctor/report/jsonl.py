@@ -11,14 +11,12 @@ import json
 from logdoctor.model import Diagnosis
 from logdoctor.report.json import defuse_strings
 from logdoctor.report.options import RenderOptions
+from logdoctor.report.record import MAX_BYTES, base_record, earlier_causes, encode, failed_boots, fill_diagnosis
 from logdoctor.report.status import exit_status
 
 
 def render(diagnosis: Diagnosis, options: RenderOptions) -> str:
     """Return the record of this log as one line."""
-    # The record is the fleet's: it is defined once, there, and loaded only when asked for.
-    from logdoctor.fleet.record import MAX_BYTES, base_record, earlier_causes, encode, failed_boots, fill_diagnosis
-
     versions = (diagnosis.tool_version, diagnosis.database_version)
     record = base_record(diagnosis.source, diagnosis.source[:300], versions)
     fill_diagnosis(record, diagnosis, earlier_causes(diagnosis))

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from logdoctor.fleet.record import base_record
 from logdoctor.fleet.sources import key_of
 from logdoctor.fleet.work import Diagnoser, Task, WorkOptions, stream_of
+from logdoctor.report.record import base_record
 
 READY = """\
 (APIServer pid=1) INFO 11-30 10:00:01 [api_utils.py:345]   █▄█▀ █     █     █     █  version 0.27.1

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from logdoctor.fleet.record import MAX_BYTES, SCHEMA_VERSION, decode, encode
 from logdoctor.fleet.sources import key_of
 from logdoctor.fleet.work import Diagnoser, Task, WorkOptions, stream_of
 from logdoctor.model import Fact, Severity
+from logdoctor.report.record import MAX_BYTES, SCHEMA_VERSION, decode, encode
 from tests.fleet import hooks
 from tests.fleet.build import READY, SHARD, diagnoser, made, record_of, unknown
 from tests.running import run

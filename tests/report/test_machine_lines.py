@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from logdoctor.fleet.record import base_record, decode
 from logdoctor.model import Evidence, Fact, Remedy, Severity
 from logdoctor.report import RenderOptions, render
+from logdoctor.report.record import base_record, decode
 
 from .cases import CASES, CUTLASS, FAILED, HOSTILE, HOSTILE_TEXT, NO_BOOT, RESTART_LOOP, UNDECIDABLE, diagnosis
 from .wellformed import check_jsonl, check_prometheus, check_termination
