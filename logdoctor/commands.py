@@ -306,7 +306,7 @@ def draft_from_log(path: str, stdin: BinaryIO) -> str:
     """Return a draft entry for the unknown failure of a log's last boot."""
     import io
 
-    from logdoctor.database.draft import Unrecognised, draft_signature, propose_file
+    from logdoctor.database.draft import Unrecognised, draft_signature, propose_file, raised_in
     from logdoctor.diagnosis import diagnose_records
     from logdoctor.diagnosis.unknown import UNKNOWN_FAILURE
     from logdoctor.reading import InputError, open_runs, read_lines, read_records
@@ -334,7 +334,8 @@ def draft_from_log(path: str, stdin: BinaryIO) -> str:
         phase=diagnosis.boot.phase,
         vllm=str(version.value) if version else "",
     )
-    return draft_signature(failure, tuple(database.by_id), propose_file(database.signatures, diagnosis.boot.phase))
+    place = raised_in(physical[max(evidence.line - 200, 0) : evidence.line])
+    return draft_signature(failure, tuple(database.by_id), propose_file(database.signatures, root.phase, place))
 
 
 def _json(value: object) -> str:

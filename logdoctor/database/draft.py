@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from logdoctor.database.schema import LEVELS, NONE, ROLES, Signature
-from logdoctor.model import Phase
+from logdoctor.database.schema import LEVELS, NONE, ROLES, Kind, Signature
+from logdoctor.model import Phase, Severity
 
 TODO = "TODO"
 MAX_PATTERN = 160
@@ -39,6 +39,8 @@ _STANDS_FOR = {
 }
 _BARE_WORD = re.compile(r"[A-Za-z]{2,}")
 _DULL = re.compile("the|an|of|to|in|is|was|be|by|for|and|or|not|on|at|with|this|that|it|error|exception|failed")
+_FRAME = re.compile(r'File "([^"\n]{1,300})", line \d')
+_LOGGED = re.compile(r"\[([\w./-]{1,200}\.py):\d+\]")
 _EXCEPTION_TYPE = re.compile(r"[\w.]{1,100}(?:Error|Exception|Interrupt|Exit): (?=.*\w)")
 
 
@@ -165,12 +167,57 @@ def propose_id(message: str, taken: Collection[str] = ()) -> str:
     return free
 
 
-def propose_file(signatures: Iterable[Signature], phase: str) -> str:
-    """Return the file that holds most entries of a phase, the first by name among equals."""
-    counts = Counter(signature.file for signature in signatures if signature.phase.value == phase)
-    if not counts:
+def propose_file(signatures: Iterable[Signature], phase: str, source: str = "") -> str:
+    """Return the file under `signatures/` where an entry for a failure belongs.
+
+    What counts is, in this order: entries that refer to the source file that raised it, a word that the names of both
+    files begin with, entries that refer to its directory, and entries of the phase. Of entries, those count that tell
+    a cause; the first file by name wins among equals.
+    """
+    told = [s for s in signatures if s.file and s.kind is Kind.CAUSE and s.severity.rank >= Severity.ERROR.rank]
+    told = [s for s in told if s.match and not s.harmless]
+    path = _in_package(source)
+    folder = path.rpartition("/")[0]
+    counts = Counter[str]()
+    for signature in told:
+        same_phase = signature.phase.value == phase
+        references = [_in_package(reference) for reference in signature.references]
+        if path and path in references:
+            counts[signature.file] += 1_000_000 + 10_000 * same_phase
+        elif "/" in folder and any(reference.startswith(f"{folder}/") for reference in references):
+            counts[signature.file] += 1_000 + 10 * same_phase
+        counts[signature.file] += same_phase
+    for file in counts:
+        if path and _alike(path, file):
+            counts[file] += 500_000
+    if not any(counts.values()):
         return "signatures/YOUR-SUBJECT.yaml"
     return min(counts, key=lambda file: (-counts[file], file))
+
+
+def raised_in(lines: Sequence[str]) -> str:
+    """Return the source file of the last frame of a traceback in these lines, else of the logger of the last line."""
+    found = [match[1] for line in lines if (match := _FRAME.search(line))]
+    logged = _LOGGED.search(lines[-1]) if lines else None
+    return found[-1] if found else logged[1] if logged else ""
+
+
+def _in_package(path: str) -> str:
+    """Return the path of a source file from its package on."""
+    for marker in ("site-packages/", "dist-packages/"):
+        path = path.rpartition(marker)[2]
+    return path.partition(":")[0].strip("/") if path.endswith(".py") or ".py:" in path else ""
+
+
+def _alike(path: str, file: str) -> bool:
+    """Whether a word of a source file's path begins as one of the file's name does: quant and quantization."""
+    stem = file.rpartition("/")[2].removesuffix(".yaml")
+    words = {word for word in re.split(r"[\W_]+", path) if len(word) > 4} - _COMMON
+    return any(word[:5] == other[:5] for word in words for other in stem.split("-") if len(other) > 4)
+
+
+_COMMON = frozenset({"model", "models", "config", "utils", "device", "layers", "server"})
+"""Words of paths that say nothing about the subject."""
 
 
 # --- YAML -----------------------------------------------------------------------------------------------------------

@@ -7,12 +7,21 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from logdoctor.database.draft import Unrecognised, draft_signature, propose_file, propose_id, propose_pattern
+from logdoctor.database import load_database
+from logdoctor.database.draft import (
+    Unrecognised,
+    draft_signature,
+    propose_file,
+    propose_id,
+    propose_pattern,
+    raised_in,
+)
 from logdoctor.database.entries import read_entries
 from logdoctor.database.lint import lint_signatures
 from logdoctor.database.literals import literal_core
 from logdoctor.database.schema import Signature, signature_from_dict
-from tests.database.build import signature
+from logdoctor.model import Severity
+from tests.database.build import any_of, signature
 
 MESSAGE = (
     "ValueError: The model's max seq len (262144) is larger than the maximum number of tokens that can be stored "
@@ -79,10 +88,10 @@ def test_an_id_is_made_of_telling_words(message: str, slug: str) -> None:
 
 def test_the_file_is_the_one_with_most_entries_of_the_phase() -> None:
     entries = [
-        signature(id="a", file="signatures/b.yaml"),
-        signature(id="b", file="signatures/a.yaml"),
-        signature(id="c", file="signatures/c.yaml"),
-        signature(id="d", file="signatures/c.yaml"),
+        signature(id="a", file="signatures/b.yaml", severity=Severity.FATAL, match=any_of("some words")),
+        signature(id="b", file="signatures/a.yaml", severity=Severity.FATAL, match=any_of("some words")),
+        signature(id="c", file="signatures/c.yaml", severity=Severity.FATAL, match=any_of("some words")),
+        signature(id="d", file="signatures/c.yaml", severity=Severity.FATAL, match=any_of("some words")),
     ]
     assert propose_file(entries, "kv-cache") == "signatures/c.yaml"
     assert propose_file(entries[:2], "kv-cache") == "signatures/a.yaml"
@@ -106,3 +115,30 @@ def test_every_draft_can_be_read_and_matches(message: str, lines: list[str], ver
     if item.pattern:
         assert regex.search(item.pattern, message, regex.MULTILINE), (item.pattern, message)
         assert literal_core(item.pattern)
+
+
+@pytest.mark.parametrize(
+    ("phase", "source", "file"),
+    [
+        ("weights", "/usr/lib/python3/dist-packages/vllm/model_executor/model_loader/weight_utils.py", "model-files"),
+        ("weights", "vllm/model_executor/layers/quantization/modelopt.py", "quantization"),
+        ("weights", "acme_plugin/quant/hyperq.py", "quantization"),
+        ("weights", "safetensors/torch.py", "model-files"),
+        ("kv-cache", "vllm/v1/core/kv_cache_utils.py", "kv-cache"),
+        ("distributed", "vllm/distributed/parallel_state.py", "distributed"),
+        ("config", "vllm/tool_parsers/of_tomorrow.py", "parsers"),
+        ("config", "vllm/reasoning/of_tomorrow.py", "parsers"),
+        ("config", "", "config"),
+        ("compile", "torch/_inductor/compile_fx.py", "compile"),
+        ("command-line", "", "command-line"),
+    ],
+)
+def test_the_file_is_that_of_the_source_that_raised_it(phase: str, source: str, file: str) -> None:
+    assert propose_file(load_database().signatures, phase, source) == f"signatures/{file}.yaml"
+
+
+def test_where_a_failure_was_raised() -> None:
+    frames = ['  File "/a/b.py", line 3, in f', "    x()", '  File "/a/c.py", line 9, in g', "    y()", "ValueError: x"]
+    assert raised_in(frames) == "/a/c.py"
+    assert raised_in(["(EngineCore pid=1) ERROR 11-30 10:00:00 [core.py:12] it broke"]) == "core.py"
+    assert raised_in(["it broke"]) == raised_in([]) == ""
