@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from logdoctor.launch.command import LaunchCommand
 from logdoctor.launch.errors import LaunchError
@@ -12,6 +13,8 @@ from logdoctor.launch.from_script import read_script
 MAX_INSPECT = 4 * 1024 * 1024
 """Characters of `docker inspect`, which may tell about many containers; other launches are much shorter."""
 
+_REMEMBERED = 64 * 1024
+"""Characters of a launch that is kept in memory once it was read."""
 _YAML = re.compile(r"^(?:services|apiVersion|kind)[ \t]*:", re.MULTILINE)
 _JSON_KEYS = re.compile(r'"(?:services|apiVersion)"\s*:')
 _COMMAND = re.compile(r"\bvllm\s+serve\b|api_server")
@@ -32,6 +35,16 @@ def read_launch(text: str, *, service: str = "") -> LaunchCommand:
     """
     if len(text) > MAX_INSPECT:
         raise LaunchError(f"the launch file is too big: {len(text):,} characters, at most {MAX_INSPECT:,} are read")
+    # One diagnosis asks for its launch several times: for its facts, to change it, and to see what came of that.
+    return (_remembered if len(text) <= _REMEMBERED else _read)(text, service)
+
+
+@lru_cache(maxsize=8)
+def _remembered(text: str, service: str) -> LaunchCommand:
+    return _read(text, service)
+
+
+def _read(text: str, service: str) -> LaunchCommand:
     if not text.strip("\ufeff \t\r\n"):
         raise LaunchError("the launch file is empty")
     containers = containers_in(text)
