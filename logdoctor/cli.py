@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from logdoctor import __version__, cli_check, cli_fleet, cli_more, cli_probe, completion, report
-from logdoctor.console import guarded, write_report
+from logdoctor.console import guarded, render_options, write_report
 from logdoctor.report.status import EXIT_FAILED
 
 if TYPE_CHECKING:
@@ -202,11 +202,21 @@ def explain(
     format_: Annotated[str, typer.Option("--format", "-f", help="text, markdown or json.")] = "text",
     signatures: SignatureDirs = None,
     ignore_broken: IgnoreBroken = False,
+    lang: Annotated[
+        str,
+        typer.Option(
+            metavar="en|zh",
+            help="Language, where the entry is translated.  [default: en; at a terminal that of the locale]",
+            autocompletion=completion.languages,
+        ),
+    ] = "",
 ) -> None:
     """Explain a signature: what you see, why, fix, check, when it is wrong, references."""
     from logdoctor.commands import explain_signature
 
-    write_report(explain_signature(" ".join(words), format_, tuple(signatures or ()), ignore_broken), None)
+    options, _ = render_options(to_file=False, lang=lang, format_="terminal" if format_ == "text" else format_)
+    page = explain_signature(" ".join(words), format_, tuple(signatures or ()), ignore_broken, options.lang)
+    write_report(page, None)
 
 
 @signatures_app.command("list")

@@ -236,12 +236,14 @@ def severity_of(text: str) -> Severity:
         raise CommandFailed(f"--fail-on wants fatal, error, warning or info, not {text!r}") from None
 
 
-def explain_signature(query: str, format_: str, signature_dirs: tuple[Path, ...], ignore_broken: bool) -> str:
+def explain_signature(
+    query: str, format_: str, signature_dirs: tuple[Path, ...], ignore_broken: bool, lang: str = "en"
+) -> str:
     """Return the page of the signature that is meant by an id, its beginning, or a pasted log line."""
     from logdoctor.database.explain import explain, find, to_dict, to_markdown, to_text
     from logdoctor.diagnosis.own_findings import OWN_FINDINGS
 
-    database = open_database(signature_dirs, ignore_broken, examples=True)
+    database = open_database(signature_dirs, ignore_broken, examples=True, lang=lang)
 
     def match_line(text: str) -> list[str]:
         from logdoctor.diagnosis.examples import matching_ids
@@ -254,7 +256,7 @@ def explain_signature(query: str, format_: str, signature_dirs: tuple[Path, ...]
     found = own or find(database, query, match_line)
     if not found:
         raise CommandFailed(f"no signature is called or matches {query[:80]!r}; see: logdoctor signatures list")
-    pages = [explain(signature) for signature in found]
+    pages = [explain(signature, database.lang_of(signature.id)) for signature in found]
     if format_ == "json":
         dicts = [to_dict(page) for page in pages]
         return _json(dicts[0] if len(dicts) == 1 else dicts)

@@ -33,6 +33,8 @@ def render_options(to_file: bool, lang: str = "", format_: str = "terminal") -> 
     width = 100 if plain else max(_columns(), 20)
     ascii_only = not encoding.startswith("utf") and not to_file
     spoken = language(lang, by_locale=tty and format_ == "terminal" and not ascii_only)
+    if spoken != "en" and not to_file and (ascii_only or _is_c_locale()):
+        spoken = "en"  # nobody reads question marks
     return RenderOptions(width=width, color=color, ascii=ascii_only, lang=spoken), plain
 
 
@@ -47,6 +49,13 @@ def language(asked: str, *, by_locale: bool) -> str:
     locale = next((os.environ[key] for key in ("LC_ALL", "LC_MESSAGES", "LANG") if os.environ.get(key)), "")
     # What is written in traditional characters (Taiwan, Hong Kong, Macao) is not translated.
     return "zh" if re.match(r"zh(?:_(?:CN|SG|Hans)\w*)?(?:[.@]|$)", locale) else "en"
+
+
+def _is_c_locale() -> bool:
+    """Whether the surroundings ask for plain ASCII: Python itself writes UTF-8 in the C locale (PEP 538, PEP 540)."""
+    if os.environ.get("PYTHONIOENCODING") or os.environ.get("PYTHONUTF8"):
+        return False
+    return (os.environ.get("LC_ALL") or os.environ.get("LANG", "")) in ("C", "POSIX")
 
 
 def _columns() -> int:

@@ -142,3 +142,16 @@ def test_an_empty_input_is_told_once() -> None:
         env={**os.environ, "LC_ALL": "C.UTF-8"}, encoding="utf-8",
     )  # fmt: skip
     assert chinese.stdout.count("没有发现") == 1
+
+
+@pytest.mark.parametrize(
+    ("env", "chinese"),
+    [({"LC_ALL": "C.UTF-8"}, True), ({"LANG": "C", "LC_ALL": ""}, False), ({"LC_ALL": "POSIX"}, False),
+     ({"LC_ALL": "C.UTF-8", "PYTHONIOENCODING": "ascii"}, False)],
+)  # fmt: skip
+def test_chinese_falls_back_to_english_where_it_cannot_be_written(env: dict[str, str], chinese: bool) -> None:
+    for words in (["--lang", "zh", str(LOG)], ["explain", "--lang", "zh", "kv-cache-one-request"]):
+        command = [sys.executable, "-m", "logdoctor.entry", *words]
+        done = subprocess.run(command, capture_output=True, env={**os.environ, **env}, check=False)
+        shown = done.stdout.decode()
+        assert any("\u4e00" <= character <= "\u9fff" for character in shown) is chinese

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from logdoctor.database import explain_words
 from logdoctor.database.loading import Database
-from logdoctor.database.schema import Conditions, ConditionValue, Kind, RemedySpec, Signature
+from logdoctor.database.schema import Conditions, Kind, RemedySpec, Signature
 from logdoctor.model import Basis, Confidence
 
 HEADINGS = ("What you see", "Why", "Fix", "Check that it worked", "When this is wrong", "References")
@@ -17,7 +18,6 @@ MAX_EXAMPLES = 2
 MAX_EXAMPLE_LINES = 12
 WIDTH = 80
 
-_PLACEHOLDER = re.compile(r"\{([A-Za-z_][\w.]*)(?:\|([^{}]*))?\}")
 _SLUG_PART = re.compile(r"[a-z0-9-]+")
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _GITHUB_ISSUE = re.compile(r"([\w.-]+/[\w.-]+)#(\d+)")
@@ -62,12 +62,22 @@ class ExplainPage:
     check: str
     wrong: tuple[str, ...]
     references: tuple[str, ...]
+    lang: str = "en"
+
+    def say(self, text: str) -> str:
+        """Return one of the fixed texts in the language of the page."""
+        if self.lang != "zh":
+            return text
+        from logdoctor.database.explain_zh import chinese
+
+        return chinese(text)
 
     @property
     def about(self) -> tuple[str, ...]:
         """Severity, phase, confidence, basis and versions, each in a few words."""
         versions = f"vLLM {spaced(self.vllm)}" if self.vllm else "any version of vLLM"
-        return self.severity, f"phase {self.phase}", self.confidence, f"basis: {self.basis}", versions
+        told = (self.severity, f"phase {self.phase}", self.confidence, f"basis: {self.basis}", versions)
+        return tuple(map(self.say, told))
 
 
 def find(database: Database, query: str, match_line: Callable[[str], Iterable[str]] | None = None) -> list[Signature]:
@@ -83,13 +93,42 @@ def find(database: Database, query: str, match_line: Callable[[str], Iterable[st
         found = [signature for signature in database.signatures if signature.id.startswith(query)]
         if found:
             return found
+    if "…" in query or "..." in query:
+        shortened = [signature for signature in database.signatures if _shows(signature, query)]
+        if shortened:
+            return shortened
     if match_line is None or not query:
         return []
     return [database.by_id[name] for name in dict.fromkeys(match_line(query)) if name in database.by_id]
 
 
-def explain(signature: Signature) -> ExplainPage:
-    """Put the text of a signature under the headings."""
+def _shows(signature: Signature, query: str) -> bool:
+    """Whether an example of the signature holds a line that the query gives in part, with dots for the rest."""
+    pieces = [piece.strip() for piece in re.split(r"…|\.{3,}", " ".join(query.split())) if piece.strip()]
+    if not pieces or max(map(len, pieces)) < 12:
+        return False
+    pattern = re.compile(".*?".join(map(re.escape, pieces)))
+    lines = (" ".join(line.split()) for example in signature.examples.match for line in example.log.split("\n"))
+    return any(pattern.search(line) for line in lines)
+
+
+def explain(signature: Signature, lang: str = "en") -> ExplainPage:
+    """Put the text of a signature under the headings; `lang` is the language that its text is in."""
+    page = _english(signature)
+    if lang == "en":
+        return page
+    said = replace(page, lang=lang)
+    return replace(
+        said,
+        conditions=tuple(map(said.say, page.conditions)),
+        why=tuple(map(said.say, page.why)),
+        wrong=tuple(map(said.say, page.wrong)),
+        check=said.say(page.check),
+        fixes=tuple(replace(fix, conditions=tuple(map(said.say, fix.conditions))) for fix in page.fixes),
+    )
+
+
+def _english(signature: Signature) -> ExplainPage:
     logs = [example.log for example in signature.examples.match if example.log]
     return ExplainPage(
         id=signature.id,
@@ -134,7 +173,7 @@ def _wrong(signature: Signature) -> tuple[str, ...]:
     if signature.undecided_with:
         others = ", ".join(signature.undecided_with)
         paragraphs.append(
-            f"The same log fits {others}. {readable(signature.decide)} decides; it is this one if "
+            f"The same log fits {others}. {readable(signature.decide, command=True)} decides; it is this one if "
             f"{readable(signature.decided_when)}."
         )
     if signature.when:
@@ -152,15 +191,15 @@ def _fix(remedy: RemedySpec) -> Fix:
     conditions += [f"not if {words}" for words in in_words(remedy.not_when)]
     if remedy.conflicts_with:
         conditions.append(f"not together with {', '.join(remedy.conflicts_with)}")
-    return Fix(readable(remedy.summary), remedy.kind, readable(remedy.value), tuple(conditions))
+    return Fix(readable(remedy.summary), remedy.kind, readable(remedy.value, command=True), tuple(conditions))
 
 
 # --- words ----------------------------------------------------------------------------------------------------------
 
 
-def readable(text: str) -> str:
-    """Show a template without a boot: a placeholder becomes its fallback, else its name in angle brackets."""
-    return printable(_PLACEHOLDER.sub(lambda found: f"<{found[1]}>" if found[2] is None else found[2], text))
+def readable(text: str, *, command: bool = False) -> str:
+    """Show a template without a boot: what a log would fill in is named in words."""
+    return printable(explain_words.readable(text, command=command))
 
 
 def printable(text: str) -> str:
@@ -175,24 +214,7 @@ def spaced(versions: str) -> str:
 
 def in_words(conditions: Conditions) -> tuple[str, ...]:
     """Say every condition in words."""
-    return tuple(_in_words(key, wanted) for key, wanted in conditions.items())
-
-
-def _in_words(key: str, wanted: ConditionValue | tuple[ConditionValue, ...]) -> str:
-    return f"the start has not come to {wanted}" if key == "boot.before" else f"{key} {_wanted(wanted)}"
-
-
-def _wanted(wanted: ConditionValue | tuple[ConditionValue, ...]) -> str:
-    if isinstance(wanted, tuple):
-        return " or ".join(map(_wanted, wanted)).replace(" or is ", " or ")
-    if wanted in ("set", "unset"):
-        return f"is {'not ' if wanted == 'unset' else ''}set"
-    if isinstance(wanted, bool):
-        return f"is {'true' if wanted else 'false'}"
-    text = str(wanted)
-    if text.startswith("~"):
-        return f"matches {text[1:]}"
-    return spaced(text) if text[:1] in "<>=!" else f"is {text}"
+    return tuple(dict.fromkeys(explain_words.condition(key, wanted) for key, wanted in conditions.items()))
 
 
 # --- forms ----------------------------------------------------------------------------------------------------------
@@ -201,20 +223,20 @@ def _wanted(wanted: ConditionValue | tuple[ConditionValue, ...]) -> str:
 def to_text(page: ExplainPage) -> str:
     """Return the page as plain text, 80 columns; log lines and commands are never broken."""
     out = [page.id, *_wrapped(page.title, ""), *_wrapped(" · ".join(page.about), ""), ""]
-    see, why, fix, check, wrong, references = HEADINGS
+    see, why, fix, check, wrong, references = map(page.say, HEADINGS)
     out += [see, *(f"  {line}" for text in page.seen for line in text.split("\n"))]
-    out += _bullets([f"if {condition}" for condition in page.conditions])
+    out += _bullets([page.say(f"if {condition}") for condition in page.conditions])
     out += ["", why, *_paragraphs(page.why), "", fix]
     for number, one in enumerate(page.fixes, 1):
         out += _wrapped(f"{number}. {one.summary}", "  ", "     ")
         if one.command:
-            out.append(f"     {_KIND_WORDS[one.kind]}: {one.command}")
+            out.append(f"     {page.say(_KIND_WORDS[one.kind])}: {one.command}")
         if one.conditions:
             out += _wrapped(f"({'; '.join(one.conditions)})", "     ")
     if not page.fixes:
-        out.append("  Nothing to change.")
+        out.append(f"  {page.say('Nothing to change.')}")
     out += ["", check, *_paragraphs((page.check,)), "", wrong, *_paragraphs(page.wrong), "", references]
-    out += [f"  {printable(text)}" for text in page.references] or ["  Field reports only."]
+    out += [f"  {printable(text)}" for text in page.references] or [f"  {page.say('Field reports only.')}"]
     return "\n".join(out) + "\n"
 
 
@@ -240,25 +262,25 @@ def _wrapped(text: str, first: str, following: str | None = None) -> list[str]:
 
 def to_markdown(page: ExplainPage) -> str:
     """Return the page as Markdown."""
-    see, why, fix, check, wrong, references = HEADINGS
+    see, why, fix, check, wrong, references = map(page.say, HEADINGS)
     out = [f"# {page.id}", "", f"**{escaped(page.title)}**", "", escaped(" · ".join(page.about)), ""]
     out += [f"## {see}", ""]
     for text in page.seen:
         out += [fenced(text), ""]
     if page.conditions:
-        out += [*(f"- if {escaped(condition)}" for condition in page.conditions), ""]
+        out += [*(f"- {escaped(page.say(f'if {condition}'))}" for condition in page.conditions), ""]
     out += [f"## {why}", "", *(line for text in page.why for line in (escaped(text), "")), f"## {fix}", ""]
     for number, one in enumerate(page.fixes, 1):
         held = f" ({escaped('; '.join(one.conditions))})" if one.conditions else ""
         out += [f"{number}. {escaped(one.summary)}{held}", ""]
         if one.command:
-            out += [textwrap.indent(f"{_KIND_WORDS[one.kind]}:\n\n{fenced(one.command)}", "   "), ""]
+            out += [textwrap.indent(f"{page.say(_KIND_WORDS[one.kind])}:\n\n{fenced(one.command)}", "   "), ""]
     if not page.fixes:
-        out += ["Nothing to change.", ""]
+        out += [page.say("Nothing to change."), ""]
     out += [f"## {check}", "", escaped(page.check), "", f"## {wrong}", ""]
     out += [line for text in page.wrong for line in (escaped(text), "")]
     out += [f"## {references}", "", *(f"- {_link(text)}" for text in page.references)]
-    out += [] if page.references else ["Field reports only."]
+    out += [] if page.references else [page.say("Field reports only.")]
     return "\n".join(out) + "\n"
 
 

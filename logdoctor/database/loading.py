@@ -87,6 +87,16 @@ class Database:
             self._made[number] = made
         return made
 
+    def lang_of(self, name: str) -> str:
+        """Return the language that an entry speaks: it is English where its translation is missing or does not fit."""
+        if name not in self._translations:
+            return ENGLISH
+        from logdoctor.database.translations import misfits
+
+        number = next((n for n, row in enumerate(self.rows) if row.id == name), -1)
+        fits = number >= 0 and next(misfits(self.rows[number].signature(), self._translations[name]), None) is None
+        return self.lang if fits else ENGLISH
+
     @property
     def signatures(self) -> tuple[Signature, ...]:
         """All signatures."""

@@ -5,7 +5,7 @@ They come from the version tables (`absences`) and from what is left when nothin
 
 from __future__ import annotations
 
-from logdoctor.database.schema import RemedySpec, Signature
+from logdoctor.database.schema import Example, Examples, RemedySpec, Signature
 from logdoctor.model import Basis, Confidence, Phase, Severity
 
 _TABLES = "logdoctor/knowledge/data/versions.json"
@@ -13,6 +13,14 @@ _WRONG = (
     "The log is of a build between releases or of a fork that has the name, or the version in the log is not the one "
     "that read the setting."
 )
+
+
+_LINES = {
+    "unknown-variable": "Unknown vLLM environment variable detected: VLLM_NVFP4_MOE_BACKEND",
+    "unknown-flag": "vllm: error: unrecognized arguments: --swap-space 4",
+    "unknown-value": "vllm serve: error: argument --reasoning-parser: invalid choice: 'nemotron'",
+    "unknown-parser": "non-default args: {'model': 'MODEL', 'reasoning_parser': 'nemotron'}",
+}
 
 
 def _missing(name: str, title: str, severity: Severity, cause: str, remedies: tuple[RemedySpec, ...]) -> Signature:
@@ -27,6 +35,7 @@ def _missing(name: str, title: str, severity: Severity, cause: str, remedies: tu
         remedies=remedies,
         verify="The next start neither refuses nor warns of the name.",
         wrong_when=_WRONG,
+        examples=Examples((Example(_LINES[name]),)),
         references=(_TABLES, "https://docs.vllm.ai/en/latest/configuration/"),
     )
 
@@ -83,6 +92,7 @@ OWN_FINDINGS: tuple[Signature, ...] = (
             RemedySpec("Draft a bug report for vLLM", "host", "logdoctor --format issue LOG"),
         ),
         verify="The next start gets past the phase.",
+        examples=Examples((Example("RuntimeError: any exception or error that no entry of the database matches"),)),
         wrong_when="The log is an excerpt and the first error stands above it, or on the stream that was not taken.",
         references=("https://github.com/vllm-project/vllm/issues",),
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -10,8 +11,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from logdoctor.database.explain import HEADINGS, escaped, explain, fenced, find, readable, to_dict, to_markdown, to_text
-from logdoctor.database.loading import Database
+from logdoctor.database.loading import Database, load_database
 from logdoctor.database.schema import Example, Examples, Kind, RemedySpec, Signature
+from logdoctor.diagnosis.own_findings import OWN_FINDINGS
 from logdoctor.model import Basis
 from tests.database.build import signature
 
@@ -54,18 +56,18 @@ def test_the_headings_stand_in_their_order_in_text_and_markdown() -> None:
 
 def test_the_text_form() -> None:
     text = to_text(explain(RICH))
-    assert "KV cache needs <need> GiB and has less" in text
+    assert "KV cache needs N GiB and has N" in text
     assert "info · phase kv-cache · certain · basis: field-report · vLLM >=0.9, <0.20" in text
     assert "  first line\n    ```second``` �[31mline\n" in text
-    assert "  - if gpu.compute_capability is 12.0 or 12.1\n  - if args.enforce_eager is true\n" in text
+    assert "  - if the GPU's compute capability is 12.0 or 12.1\n  - if --enforce-eager is true\n" in text
     assert (
-        "  - if model.name matches nano|super\n  - if vllm.version >=0.10, <0.12\n  - if env.VLLM_X is not set" in text
+        "  - if the model's name matches nano|super\n  - if the vLLM version >=0.10, <0.12\n"
+        "  - if the variable VLLM_X is not known" in text
     )
     assert (
-        "  1. Lower the context length\n     add: --max-model-len <estimate>\n     (vLLM >=0.17; if model.moe is true;"
-        in text
+        "  1. Lower the context length\n     add: --max-model-len N\n     (vLLM >=0.17; if model moe is true;" in text
     )
-    assert "if model.moe is true; not if model.hybrid is true; not together with --enforce-eager" in " ".join(
+    assert "if model moe is true; not if model hybrid is true; not together with --enforce-eager" in " ".join(
         text.split()
     )
     assert "Explained away by: first-cause." in text
@@ -77,7 +79,7 @@ def test_the_json_form_holds_the_same() -> None:
     made = json.loads(json.dumps(to_dict(explain(RICH))))
     assert made["id"] == "kv-too-small"
     assert made["what_you_see"]["examples"][1] == "needs 3 GiB of KV cache"
-    assert made["fix"][0]["command"] == "--max-model-len <estimate>"
+    assert made["fix"][0]["command"] == "--max-model-len N"
     assert made["fix"][1] == {
         "summary": "Think about `quotes` and <tags>",
         "kind": "advice",
@@ -93,7 +95,7 @@ def test_the_json_form_holds_the_same() -> None:
 def test_markdown_shows_what_the_text_says() -> None:
     html = MarkdownIt().render(to_markdown(explain(RICH)))
     assert "Think about `quotes` and &lt;tags&gt;" in html
-    assert "KV cache needs &lt;need&gt; GiB" in html
+    assert "KV cache needs N GiB" in html
     assert "```second```" in html
     assert '<a href="https://github.com/vllm-project/vllm/issues/12345">' in html
     assert '<a href="https://docs.vllm.ai/x">' in html
@@ -118,7 +120,7 @@ def test_a_long_example_is_cut_in_the_middle() -> None:
 
 
 def test_readable() -> None:
-    assert readable('{a} {b|} {gpu.name|this GPU} {"a": {1}} {{.State}}') == '<a>  this GPU {"a": {1}} {{.State}}'
+    assert readable('{a} {b|} {gpu.name|this GPU} {"a": {1}} {{.State}}') == 'A  this GPU {"a": {1}} {{.State}}'
 
 
 # --- find -------------------------------------------------------------------------------------------------------------
@@ -176,3 +178,53 @@ def test_a_fence_holds_any_text(text: str) -> None:
     tokens = MarkdownIt().parse(fenced(text))
     assert [token.type for token in tokens] == ["fence"]
     assert tokens[0].content == text + "\n"
+
+
+PLACES = re.compile(r"\{[A-Za-z_][\w.]*(?:\|[^{}]*)?\}|<[a-z]+[_.][a-z_.]+>|none printed|budget\.suggest")
+
+
+def test_no_page_shows_a_place_that_only_a_log_fills() -> None:
+    pages = [explain(entry) for entry in (*load_database(examples=True).signatures, *OWN_FINDINGS)]
+    for page in pages:
+        told = (page.title, page.check, *page.why, *page.wrong, *page.conditions, *(fix.summary for fix in page.fixes))
+        told = (*told, *(fix.command for fix in page.fixes), *(c for fix in page.fixes for c in fix.conditions))
+        assert [text for text in told if PLACES.search(text)] == [], page.id
+        assert page.seen or page.conditions, f"{page.id}: nothing to see"
+
+
+@pytest.mark.parametrize(
+    ("text", "prose", "command"),
+    [
+        ("{needed} GiB for {length|none printed} tokens", "N GiB for N tokens", "N GiB for N tokens"),
+        ("{budget.suggest.max_model_len|8192}", "the suggested length", "LENGTH"),
+        ("at {path}", "at PATH", "at PATH"),
+        ("{model.family|this model} {x|}", "this model ", "MODEL "),
+        ("--tool-call-parser {model.tool_parser}", "--tool-call-parser TOOL-PARSER", "--tool-call-parser TOOL-PARSER"),
+    ],
+)
+def test_places_are_words_for_people(text: str, prose: str, command: str) -> None:
+    assert readable(text) == prose
+    assert readable(text, command=True) == command
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["ValueError: To serve at least one request with …", "ValueError: To serve at least one request with the ...",
+     "… estimated maximum model length is …"],
+)  # fmt: skip
+def test_a_line_with_dots_finds_its_entry(line: str) -> None:
+    found = [entry.id for entry in find(load_database(examples=True), line)]
+    assert "kv-cache-one-request" in found
+    assert find(database(RICH), "no such … line at all") == []
+
+
+def test_an_entry_is_explained_in_chinese_where_it_is_translated() -> None:
+    chinese = load_database(examples=True, lang="zh")
+    page = explain(chinese.by_id["kv-cache-one-request"], chinese.lang_of("kv-cache-one-request"))
+    text = to_text(page)
+    assert "现象" in text
+    assert "修复" in text
+    assert "What you see" not in text
+    assert re.search(r"\b(?:if|is known|not if)\b", "".join(c for fix in page.fixes for c in fix.conditions)) is None
+    other = next(entry for entry in chinese.signatures if chinese.lang_of(entry.id) == "en")
+    assert to_text(explain(other, chinese.lang_of(other.id))) == to_text(explain(other))
