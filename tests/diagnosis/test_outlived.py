@@ -130,6 +130,13 @@ def test_an_engine_that_answers_on_after_its_own_error_stays_degraded() -> None:
     assert boot(lines(banner("0.24.0"), UP, OK, error, OK)).verdict is Verdict.DEGRADED
 
 
+def test_an_adapter_that_an_engine_refuses_at_run_time_degrades_nothing() -> None:
+    refused = raised("ValueError: LoRA rank 64 is greater than max_lora_rank 16.", "add_lora", head="Call failed.")
+    made = boot(lines(banner("0.24.0"), UP, OK, refused, REFUSED, OK))
+    assert (made.verdict, alarms(made)) == (Verdict.READY, [])
+    assert "lora-rank-too-high" in ids(made.findings)
+
+
 # --- waiting ----------------------------------------------------------------------------------------------------------
 
 WAIT = (
