@@ -21,6 +21,8 @@ INSPECT_SECONDS = 60
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,254}")
 _MAX_INSPECT = 8 * 2**20
 _CHUNK = 64 * 1024
+_OWN_WORDS = re.compile(rb"(?i)\s*(?:error|cannot|permission|got permission|failed|unknown|usage)\b")
+"""How what docker and podman themselves complain of begins; a log that ends with a complaint begins with the log."""
 
 
 @dataclass(slots=True)
@@ -117,7 +119,8 @@ class _LogStream(io.RawIOBase):
         self._pipe = process.stdout
         self.head = self._pipe.read(_CHUNK)
         ended = len(self.head) < _CHUNK
-        self.failed = ended and process.wait() != 0
+        vanished = b"\n" in self.head.strip() and not _OWN_WORDS.match(self.head)  # after a part of the log
+        self.failed = ended and process.wait() != 0 and not vanished
 
     def readable(self) -> bool:
         return True

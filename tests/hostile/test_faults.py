@@ -280,6 +280,54 @@ def test_a_signal_ends_it_quietly(number: int, status: set[int]) -> None:
     assert b"Traceback" not in err
 
 
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, {2}), (signal.SIGTERM, {2, -signal.SIGTERM, 143})])
+def test_a_signal_ends_following_quietly(number: int, status: set[int]) -> None:
+    if signal.getsignal(number) is signal.SIG_IGN:
+        pytest.skip("the tests themselves run where this signal is ignored, and so does what they start")
+    process = start(["--follow", "--stay"], stdin=subprocess.PIPE)
+    assert process.stdin is not None
+    process.stdin.write(b"".join(HEALTHY.read_bytes().splitlines(keepends=True)[:20]))
+    process.stdin.flush()
+    wait_until_read(process.stdin)
+    process.send_signal(number)
+    _, err = process.communicate()
+    assert process.returncode in status
+    assert b"Traceback" not in err
+
+
+def test_a_file_that_vanishes_while_it_is_followed(tmp_path: Path) -> None:
+    path = tmp_path / "vllm.log"
+    path.write_bytes(b"".join(HEALTHY.read_bytes().splitlines(keepends=True)[:20]))
+    process = start(["--follow", "--timeout", "1s", path])
+    assert process.stderr is not None
+    assert process.stderr.readline()  # it has begun to read
+    path.unlink()
+    out, err = process.communicate()
+    assert process.returncode == 3
+    assert out.startswith(b"STARTING")
+    assert b"Traceback" not in err
+
+
+DOCKER = """#!/bin/sh
+case "$1" in
+  inspect) echo '[{"Name": "/nemo", "State": {}, "Config": {"Image": "vllm/vllm-openai", "Cmd": ["m"]}}]' ;;
+  logs) head -n 20 "$LOG"; echo "Error response from daemon: No such container: nemo" >&2; exit 1 ;;
+esac
+"""
+
+
+def test_a_container_that_vanishes(tmp_path: Path) -> None:
+    """What was read until then is reported."""
+    docker = tmp_path / "docker"
+    docker.write_text(DOCKER)
+    docker.chmod(0o755)
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    outcome = run("--container", "nemo", env=environment(PATH=path, LOG=str(HEALTHY)))
+    text = reported(outcome, 1)
+    assert "0.17.1" in text
+    assert "No such container: nemo" in text
+
+
 # --- surroundings ---------------------------------------------------------------------------------------------------
 
 ASCII = {"LANG": "C", "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
