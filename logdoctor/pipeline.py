@@ -95,5 +95,5 @@ def stamped(diagnosis: Diagnosis, database: Database, source: str) -> Diagnosis:
     if database.lang != "en":
         from logdoctor.report.phrases import in_language
 
-        diagnosis = in_language(diagnosis, database.lang)
+        diagnosis = in_language(diagnosis, database.lang, database.lang_of)
     return replace(diagnosis, source=source, tool_version=__version__, database_version=database.version)

@@ -16,6 +16,9 @@ from logdoctor.follow.watch import Ending, Pace, Watch
 from logdoctor.model import Severity, Verdict
 from logdoctor.reading import InputError
 from logdoctor.report import RenderOptions
+from logdoctor.report.grouping import place
+from logdoctor.report.phrases import in_words
+from logdoctor.report.words import Words
 
 _DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s?)?")
 _UNSETTLED = frozenset({Verdict.STARTING, Verdict.STALLED, Verdict.UNDETERMINED})
@@ -77,8 +80,9 @@ def _watch(watch: Watch, following: Following) -> Report:
             shown.say(watch.progress(report))
             if following.stay and report.verdict not in _UNSETTLED:
                 for finding in watch.new_problems(report):
-                    line = finding.evidence[0].line if finding.evidence else 0
-                    print(f"{finding.severity.value.upper()} {finding.id} line {line}: {finding.title}", flush=True)
+                    where = place(finding, Words(report.lang))
+                    head = " ".join(part for part in (finding.severity.value.upper(), finding.id, where) if part)
+                    print(f"{head}: {finding.title}", flush=True)
     finally:
         shown.close()
     if report is None:
@@ -95,7 +99,9 @@ def timed_out(report: Report, seconds: float) -> Report:
     boot = diagnosis.boot
     if boot is None:
         return report
-    note = f"After {seconds:.0f} s of following, the start had not settled; it was in the phase {boot.phase}."
+    note = in_words(
+        f"After {seconds:.0f} s of following, the start had not settled; it was in the phase {boot.phase}.", report.lang
+    )
     waited = replace(boot, notes=(*boot.notes, note))
     boots = tuple(waited if each is boot else each for each in diagnosis.boots)
     return replace(report, diagnosis=replace(diagnosis, boots=boots))

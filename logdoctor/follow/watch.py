@@ -11,6 +11,7 @@ from logdoctor.api import Diagnoser, Report
 from logdoctor.facts.events import EVENTS
 from logdoctor.follow.sources import Source
 from logdoctor.model import Finding, Role, Severity, Verdict
+from logdoctor.report.words import Words
 
 _UP = frozenset({Verdict.READY, Verdict.DEGRADED})
 _DOWN = frozenset({Verdict.FAILED, Verdict.CRASHED})
@@ -112,19 +113,19 @@ class Watch:
 
     def progress(self, report: Report) -> str:
         """Return where the start is, in one line; empty when that is what was said last."""
-        facts = report.facts
-        text = f"{report.verdict.value}"
+        facts, words = report.facts, Words(report.lang)
+        text = words(f"verdict.{report.verdict.value}").lower()
         phase = facts.get("boot.phase")
         if phase is not None and report.verdict in (Verdict.STARTING, Verdict.STALLED):
-            text += f": {phase.value}"
-            for what, name in (("shard", "weights.shards"), ("graph", "graphs")):
+            text += f": {words.get(f'short.{phase.value}', str(phase.value))}"
+            for what, name in (("shards", "weights.shards"), ("graphs", "graphs")):
                 done, total = facts.get(f"{name}_done", facts.get(f"{name}.done")), facts.get(f"{name}_total")
                 total = total or facts.get(f"{name}.total")
                 if done and total and done.value != total.value:
-                    text += f", {what} {done.value} of {total.value}"
+                    text += f", {words('progress', what=words(what), done=done.value, total=total.value)}"
             left = facts.get("silence.remaining_seconds")
             if left is not None:
-                text += f", about {float(str(left.value)):.0f} s left"
+                text += f", {words('left', seconds=f'{float(str(left.value)):.0f}')}"
         changed, self._shown = text != self._shown, text
         return text if changed else ""
 

@@ -42,6 +42,7 @@ ENGLISH: Mapping[str, str] = {
     "concurrency": "{factor}x concurrency at {length} tokens",
     "concurrency_bare": "{factor}x concurrency",
     "progress": "{what} {done} of {total}",
+    "left": "about {seconds} s left",
     "shards": "shard",
     "graphs": "graph",
     "inferred": "inferred",

@@ -36,6 +36,7 @@ CHINESE: Mapping[str, str] = {
     "concurrency": "{length} 个 token 的请求可并发 {factor} 个",
     "concurrency_bare": "可并发 {factor} 个请求",
     "progress": "{what} {done}/{total}",
+    "left": "约还需 {seconds} 秒",
     "shards": "权重分片",
     "graphs": "CUDA 图",
     "inferred": "推断",
