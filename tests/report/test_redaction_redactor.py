@@ -1,0 +1,136 @@
+"""The redactor itself: what it counts, what it takes for the same secret, and texts that know their parts."""
+
+from __future__ import annotations
+
+import pytest
+
+from logdoctor.report.redaction import Redactor
+from logdoctor.wording import Part, Worded, own
+
+KEY = "hf_QkZtRwPxLsVbNmYcHdGjKeUaTfZr"
+
+
+def value(name: str, text: str) -> str:
+    return Redactor().value(name, text)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "shown"),
+    [
+        ("args.api_key", "abc", "<api-key-1>"),
+        ("a.b.api_key", "abc", "<api-key-1>"),  # the last word of the name tells
+        ("a.api_key.port", "abc", "abc"),
+        ("args.api_key", "None", "None"),
+        ("args.api_key", "", ""),
+        ("args.hf_token", "17", "17"),  # a short number is a count of tokens
+        ("args.hf_token", "12345678901", "12345678901"),
+        ("args.hf_token", "123456789012", "<hf-token-1>"),
+        ("args.password", "17", "<password-1>"),
+        ("args.model", f"x {KEY}", "x <hf-token-1>"),
+        ("args.api_key", "['ab', 'cd']", "['<api-key-1>', '<api-key-2>']"),
+        ("args.api_key", "[", "<api-key-1>"),
+        ("args.api_key", "Xab", "<api-key-1>"),
+        ("args.api_key", "X ['ab']", "<api-key-1>"),
+    ],
+)
+def test_a_value_is_secret_by_its_name(name: str, text: str, shown: str) -> None:
+    assert value(name, text) == shown
+
+
+def test_different_secrets_are_counted_by_kind() -> None:
+    redactor = Redactor()
+    redactor.text("prompt: 'one', params")
+    redactor.text("prompt: 'one', params")
+    redactor.text("prompt: 'two', params")
+    redactor.text("/home/alice/x /home/bob/x /home/alice/y")
+    assert redactor.counts == {"prompt": 2, "user": 2}
+
+
+def test_hosts_are_the_same_in_capitals_and_secrets_are_not() -> None:
+    assert (
+        Redactor().text("host=Gpu-Box-17 host=gpu-box-17 host=gpu-box-18")
+        == "host=<host-1> host=<host-1> host=<host-2>"
+    )
+    assert Redactor().text("password='Hunter2' password='hunter2'") == "password='<password-1>' password='<password-2>'"
+    redactor = Redactor()
+    redactor.text("host=Gpu-Box-17")
+    assert redactor.text("connect to [gpu-box-17]:29500 failed") == "connect to [<host-1>]:29500 failed"
+    assert redactor.counts == {"host": 1}
+
+
+def test_what_is_found_depends_on_the_texts_and_not_on_their_company() -> None:
+    """The keywords that spare work are those of all texts, and joining the texts makes no keyword."""
+    redactor = Redactor()
+    redactor.learn("nothing", f"x {KEY}", "gh", "p_QkZtRwPxLsVbNmYcHdGjKeUaTfZr")
+    assert redactor.counts == {"hf-token": 1}
+    assert redactor.text("gh") == "gh"
+
+
+def test_own_words_are_no_secrets_and_fillings_are() -> None:
+    text = Worded((Part("password: ", own=True), Part("Hunter2!x"), Part(" host=gpu-box-17 stays", own=True)))
+    redactor = Redactor()
+    redactor.learn_worded(text)
+    shown = redactor.worded(text)
+    assert shown == "password: <password-1> host=gpu-box-17 stays"
+    assert isinstance(shown, Worded)
+    assert redactor.counts == {"password": 1}
+    assert redactor.text("it was Hunter2!x.") == "it was <password-1>."
+
+
+def test_learning_reads_each_filling_by_itself_as_well() -> None:
+    redactor = Redactor()
+    redactor.learn_worded(Worded((Part("see ", own=True), Part(f"api_key='Abc123xyz789' {KEY}"))))
+    assert redactor.counts == {"api-key": 1, "hf-token": 1}
+    assert redactor.text("refused Abc123xyz789") == "refused <api-key-1>"
+
+
+def test_own_words_are_not_learned() -> None:
+    redactor = Redactor()
+    redactor.learn_worded(own("api_key='Abc123xyz789'"))
+    assert redactor.counts == {}
+    assert redactor.text("refused Abc123xyz789") == "refused Abc123xyz789"
+
+
+def test_a_filling_is_judged_by_the_name_of_its_fact() -> None:
+    text = Worded((Part("it was ", own=True), Part("hunter", name="args.password"), Part(" and "), Part("hunter")))
+    assert Redactor().worded(text) == "it was <password-1> and hunter"
+
+
+def test_a_filling_is_redacted_before_it_is_cut_folded_and_quoted() -> None:
+    parts = (
+        Part("a ", own=True), Part(f"{'x ' * 8}{KEY} tail", limit=20), Part(" b ", own=True),
+        Part("c\n\nd", fold=True), Part(" ", own=True), Part("e f", quote=""),
+    )  # fmt: skip
+    shown = Redactor().worded(Worded(parts))
+    assert shown == "a x x x x x x x x… b c d 'e f'"
+    assert Redactor().worded(shown) == shown
+
+
+def test_a_secret_over_several_fillings_is_hidden_in_each_of_them() -> None:
+    text = Worded((Part("token=Abc12", name=""), Part("3xyz789 end")))
+    assert Redactor().worded(text) == "token=<token-1><token-2> end"
+
+
+def test_a_worded_text_reserves_the_numbers_in_it() -> None:
+    redactor = Redactor()
+    text = Worded((Part("was ", own=True), Part("<hf-token-3>"), Part(f" is {KEY}")))
+    redactor.learn_worded(text)
+    assert redactor.worded(text) == "was <hf-token-3> is <hf-token-4>"
+
+
+def test_hosts_are_kept_in_worded_texts_too() -> None:
+    text = Worded((Part("connect to ", own=True), Part("10.1.2.3:29500")))
+    assert Redactor(keep_hosts=True).worded(text) == "connect to 10.1.2.3:29500"
+    assert Redactor().worded(text) == "connect to <private-ip-1>:29500"
+
+
+def test_the_longest_secret_is_looked_for_first() -> None:
+    redactor = Redactor()
+    redactor.learn("password='aXq7Hunter2aXq7Hunter2'", "password='aXq7Hunter2aXq7Hunter2bYr8'")
+    assert redactor.text("was aXq7Hunter2aXq7Hunter2bYr8 and aXq7Hunter2aXq7Hunter2 too") == (
+        "was <password-2> and <password-1> too"
+    )
+
+
+def test_the_highest_number_in_the_text_is_reserved() -> None:
+    assert Redactor().text(f"<hf-token-5> <hf-token-3> {KEY}") == "<hf-token-5> <hf-token-3> <hf-token-6>"
