@@ -134,3 +134,66 @@ def test_the_longest_secret_is_looked_for_first() -> None:
 
 def test_the_highest_number_in_the_text_is_reserved() -> None:
     assert Redactor().text(f"<hf-token-5> <hf-token-3> {KEY}") == "<hf-token-5> <hf-token-3> <hf-token-6>"
+
+
+@pytest.mark.parametrize(
+    ("secret", "text", "shown"),
+    [
+        ("Ab1cdeFg2hiJ", "it was Ab1cde", "it was <api-key-1>"),  # twelve characters, six of them at the end of a line
+        ("Ab1cdeFg2hiJ", "Fg2hiJ it was", "<api-key-1> it was"),
+        ("Ab1cdeFg2hiJ", "it was Ab1cdeFg2hi", "it was <api-key-1>"),
+        ("Ab1cdeFg2hi", "it was Ab1cde", "it was Ab1cde"),  # a shorter one is looked for as a whole only
+        ("Ab1cdeFg2hiJ", "it was Ab1cd", "it was Ab1cd"),
+        ("Ab1cdeFg2hiJ", "it was Ab1cde in the middle", "it was Ab1cde in the middle"),
+        ("correcthorse!battery9", "it was correctho", "it was correctho"),  # nine letters and no digit: a word
+        ("correcthorse~battery9", "it was correcthors", "it was <api-key-1>"),
+        ("Ab1cdeFg2hiJ", "Ab1cde\nx Fg2hiJ", "<api-key-1>\nx Fg2hiJ"),
+        ("Ab1cdeFg2hiJ", "Ab1cde", "<api-key-1>"),  # a line of its own
+        ("Ab1cdeFg2hiJ", "x\n  Ab1cde \ny", "x\n  <api-key-1> \ny"),
+        ("Ab1cdeFg2hiJ", "Ab1c\ndeFg2hiJ y Ab1cdeFg\n2hiJ", "<api-key-1>\n<api-key-1> y <api-key-1>\n<api-key-1>"),
+    ],
+)  # fmt: skip
+def test_pieces_of_a_known_secret_at_the_ends_of_lines(secret: str, text: str, shown: str) -> None:
+    redactor = Redactor()
+    redactor.learn(f"api_key='{secret}'")
+    assert redactor.text(text) == shown
+
+
+def test_two_cut_secrets_in_one_text() -> None:
+    redactor = Redactor()
+    redactor.learn("api_key='Ab1cdeFg2hiJ'", "password='Zx9wvuTs8rqP'")
+    assert redactor.text("a Ab1cdeF\ng2hiJ b Zx9w\nvuTs8rqP c") == (
+        "a <api-key-1>\n<api-key-1> b <password-1>\n<password-1> c"
+    )
+
+
+@pytest.mark.parametrize(
+    ("learned", "text", "shown"),
+    [
+        # spellings of one secret
+        ("password='p@ss w0rd!x'", "q=p%40ss%20w0rd%21x&", "q=<password-1>&"),
+        ("password='a\"b!c7d'", 'said a\\"b!c7d.', "said <password-1>."),
+        # a number, a path and a model are ordinary wherever else they stand
+        ("password='12345678'", "12345678 bytes", "12345678 bytes"),
+        ("password='/run/x/y1'", "read /run/x/y1 now", "read /run/x/y1 now"),
+        ("password='meta/Llama-3.1'", "meta/Llama-3.1 is loaded", "meta/Llama-3.1 is loaded"),
+        # so is a short word
+        ("password='ab1!x'", "then ab1!x came", "then ab1!x came"),
+        ("password='ab1!xy'", "then ab1!xy came", "then <password-1> came"),
+        # one of less than sixteen characters only as a word
+        ("password='Abcd1234Efgh567'", "xAbcd1234Efgh567", "xAbcd1234Efgh567"),
+        ("password='Abcd1234Efgh5678'", "xAbcd1234Efgh5678", "x<password-1>"),
+        # hosts that no ordinary word is
+        ("host=gpu7.lab", "on gpu7.lab it", "on <host-1> it"),
+        ("host=workstation", "on workstation it", "on workstation it"),
+        ("host=n-1", "on n-1 it", "on n-1 it"),
+        ("host=headnode7ab", "on headnode7ab it", "on <host-1> it"),
+        # what is no secret of its own
+        ("/home/alice9x7/m", "alice9x7 said", "alice9x7 said"),
+        ("write to bob-x7@corp.example.de", "bob-x7 said", "bob-x7 said"),
+    ],
+)  # fmt: skip
+def test_where_else_a_secret_is_looked_for(learned: str, text: str, shown: str) -> None:
+    redactor = Redactor()
+    redactor.learn(learned)
+    assert redactor.text(text) == shown

@@ -17,6 +17,7 @@ from .values import is_secret_value, read_value
 from .wraps import Joined
 
 _EDGE = Pattern(r"^[ \t]*([\w+/=.~-]{6,})|([\w+/=.~-]{6,})[ \t]*$", re.MULTILINE)
+_LINE_END = Pattern(r"[ \t]*$", re.MULTILINE)
 _PASSES = 8  # each pass hides what the one before uncovered; two are usual
 _MOST = 500  # secrets that are looked for in whatever surroundings: bounded work on a log made of secrets
 
@@ -178,8 +179,9 @@ class Redactor:
         """Replace what begins or ends a line and is the rest of a known secret."""
         whole, head, tail = match.group(), match.group(1), match.group(2)
         run = head or tail
+        alone = bool(head) and _LINE_END.match(match.string, match.end())
         for secret, placeholder in self._sweep.items():
-            rest = secret.endswith(run) if head else secret.startswith(run)
+            rest = (head and secret.endswith(run)) or ((tail or alone) and secret.startswith(run))
             if rest and len(secret) >= 12 and len(run) < len(secret) and (is_opaque(run) or len(run) >= 10):
                 return whole.replace(run, placeholder)
         return whole
