@@ -35,7 +35,7 @@ _BY_PREFIX = {
     "budget.suggest": "gpu_memory_utilization max_model_len max_num_seqs max_num_batched_tokens kv_cache_memory "
     "tensor_parallel_size precision ranks",
     "parser": "reasoning_of_another tool_of_another",
-    "launch": "kind repeated stray glued model_option model_twice port_mismatch gpus_missing "
+    "launch": "kind repeated stray glued switch_value switch_plain no_value no_json no_number cut_off model_option model_twice port_mismatch gpus_missing "
     "batched_tokens_below_seqs cards weights_gb weights_fit weights_precision",
     "container": "exit_code oom_killed restarts gpus shm_gib ipc_host network_host hub_cache_kept gpu_in_use",
     "weights": "gib seconds shards_total shards_done seconds_per_shard checkpoint_gib elapsed_seconds",

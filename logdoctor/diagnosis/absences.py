@@ -306,9 +306,9 @@ def _remedies(named: _Named, near: refused.Nearest | None) -> Iterator[Remedy]:
         if instead is not None:
             yield instead
     elif absence.suggestion:
-        use = absence.suggestion
-        condition = "" if absence.successor else "if the nearest valid name is what was meant"
-        kind = "flag" if use.startswith("-") else "env"
+        typed = str(named.fact.value) if named.fact.key.startswith("env.") and named.fact.key != "env.unknown" else None
+        kind, use, sure = refused.instead_of_variable(absence, typed)
+        condition = "" if sure else "if the nearest valid name is what was meant"
         yield Remedy(f"Use {use} instead of {named.shown}", kind, use, condition, named.id)
     yield Remedy(f"Remove {named.shown}", "remove", f"{owner} {word}" if owner else word, "", named.id)
     if absence.introduced is None or (near is not None and near.same):

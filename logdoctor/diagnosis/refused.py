@@ -108,6 +108,21 @@ def correction(absence: Absence, shown: str, value: str | None, version: Version
     return Correction(shown, typed, f"{use} {shell_word(value)}", sure)
 
 
+def instead_of_variable(absence: Absence, typed: str | None) -> tuple[str, str, bool]:
+    """Return kind and text of what takes a variable's place, its value carried over, and whether it surely is meant."""
+    use = absence.suggestion
+    sure = absence.successor is not None or likeness(absence.name, use) >= _SURE
+    if use.startswith("-"):
+        if not typed or " " in use or (record_of(Kind.FLAG, use.partition(".")[0]) or {}).get("bool"):
+            return "flag", use, sure
+        taken = value_exists(use, typed, absence.version)
+        return "flag", use if taken is False else f"{use} {shell_word(canonical_value(use, typed))}", sure
+    if not re.fullmatch(r"[A-Z]\w*(?:=.*)?", use):
+        return "host", use, sure
+    carried = typed and "=" not in use and value_exists(use, typed, absence.version) is not False
+    return "env", f"{use}={shell_word(typed or '')}" if carried else use, sure
+
+
 def flag_sentence(absence: Absence) -> str:
     """Say what became of a flag that a log refuses: that alone tells something about a version that is not known."""
     if absence.version is not None or absence.introduced is None or absence.removed is not None:
@@ -229,9 +244,11 @@ def value_sentence(owner: str, shown: str, absence: Absence, near: Nearest | Non
 
 
 def names_flag(finding: Finding, flag: str) -> bool:
-    """Whether a finding is about this flag: it leads the title, or a remedy of it names it."""
+    """Whether a finding is about this flag: it leads the title, or a remedy takes it away."""
     word = re.compile(rf"(?<![\w-]){re.escape(flag)}(?![\w-])")
-    return finding.title.startswith(f"{flag} ") or any(word.search(remedy.command) for remedy in finding.remedies)
+    return finding.title.startswith(f"{flag} ") or any(
+        word.search(remedy.command) for remedy in finding.remedies if remedy.kind == "remove"
+    )
 
 
 def texts_on(findings: Iterable[Finding], line: int) -> list[str]:

@@ -125,7 +125,7 @@ def _rewrite(launch: LaunchCommand, use: Use, name: str, value: str | None) -> l
     words = launch.argv
     if value is None:
         negated = canonical(Table.FLAG, name).startswith("--no-")
-        if use.negated == negated:
+        if use.negated == negated and not use.joined:
             return []
         return edits.replace_word(words[use.first], name)
     if use.value is not None and same_value(use.value, value) and use.known:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
-from logdoctor.launch.command import Container, Form, Kind, LaunchCommand, Layout, Slot, Word, is_official
+from logdoctor.launch.command import Container, Form, Kind, LaunchCommand, Layout, Slot, Variable, Word, is_official
 from logdoctor.launch.containers import served
 from logdoctor.launch.errors import LaunchError
-from logdoctor.launch.from_script import open_words, published
+from logdoctor.launch.from_script import by_variable, open_words, published
 from logdoctor.launch.pieces import Quoting
 from logdoctor.launch.yaml_nodes import Node, after_line, column, content_end, value_start
 from logdoctor.launch.yaml_words import QUOTING, variable_slot, variables_of, words_of
@@ -67,7 +68,7 @@ def _service(text: str, name: str, node: Node, root: Node) -> tuple[LaunchComman
         container=Container(
             mounts=tuple(_volume(item) for item in _items(node.get("volumes"))),
             ports=tuple(port for item in _items(node.get("ports")) for port in _port(item)),
-            gpus=_gpus(node),
+            gpus=_gpus(node, env),
             shm=node.text("shm_size"),
             ipc_host=node.text("ipc") == "host",
             network_host=node.text("network_mode") == "host",
@@ -110,7 +111,7 @@ def _port(item: Node) -> tuple[tuple[str, str], ...]:
     return ((host, target),) if host.isdigit() and target.isdigit() else ()
 
 
-def _gpus(node: Node) -> str:
+def _gpus(node: Node, variables: Mapping[str, Variable]) -> str:
     devices = node.path("deploy", "resources", "reservations", "devices")
     for device in _items(devices):
         ids = _items(device.get("device_ids"))
@@ -123,5 +124,7 @@ def _gpus(node: Node) -> str:
     if named:
         return named
     if node.text("runtime") or node.text("privileged") == "true" or _items(node.get("devices")):
+        return ""
+    if any(by_variable(f"{name}={variable.value}") for name, variable in variables.items()):
         return ""
     return "" if node.get("extends") is not None or node.get("<<") is not None else "none"

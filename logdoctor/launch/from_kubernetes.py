@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from logdoctor.launch.command import Container, Form, Kind, LaunchCommand, Layout, Slot, Variable, Word, is_official
@@ -83,6 +83,7 @@ def _launch(text: str, found: _Found) -> tuple[LaunchCommand, bool]:
     both = entry + arguments
     server = served(both.words, image, bool(entry.words), both.inside)
     env, partly = _variables(text, node)
+    server = replace(server, argv=tuple(_filled(word, env) for word in server.argv))
     unknown = [*server.notes, *open_words(server.argv)]
     if partly:
         unknown.append("the variables of config maps and secrets")
@@ -103,7 +104,7 @@ def _launch(text: str, found: _Found) -> tuple[LaunchCommand, bool]:
         new_variable=_variable_slot(text, node),
         container=Container(
             mounts=tuple(_mounts(node)),
-            gpus=_gpus(node),
+            gpus=_gpus(node, by_runtime="nvidia" in found.pod.text("runtimeClassName")),
             shm=_shm(node, found.pod),
             ipc_host=found.pod.text("hostIPC") == "true",
             network_host=found.pod.text("hostNetwork") == "true",
@@ -114,6 +115,23 @@ def _launch(text: str, found: _Found) -> tuple[LaunchCommand, bool]:
         unknown=tuple(unknown),
     )
     return launch, server.found or bool(server.program) or "vllm" in image.lower()
+
+
+def _filled(word: Word, env: Mapping[str, Variable]) -> Word:
+    """Put in what `$(NAME)` stands for where the container's own variables tell; it is no shell that does so."""
+    if not word.expands or "`" in word.value:
+        return word
+    left = False
+
+    def one(found: re.Match[str]) -> str:
+        nonlocal left
+        variable = env.get(found[1])
+        known = variable is not None and variable.known and variable.value is not None
+        left = left or not known
+        return (variable.value or "") if variable is not None and known else found[0]
+
+    value = re.sub(r"\$\(([A-Za-z_]\w*)\)", one, word.value)
+    return word if left or "$" in value else replace(word, value=value, expands=False, filled=True)
 
 
 def _image_word(text: str, node: Node) -> Word | None:
@@ -179,13 +197,14 @@ def _mounts(node: Node) -> Iterator[str]:
         yield f"{item.text('name')}:{item.text('mountPath')}"
 
 
-def _gpus(node: Node) -> str:
+def _gpus(node: Node, *, by_runtime: bool) -> str:
     for part in ("limits", "requests"):
         resources = node.path("resources", part)
         for name, value in resources.pairs if resources is not None else ():
             if _GPU_RESOURCE.fullmatch(name.value) and value.kind == "scalar":
                 return value.value
-    return "" if node.path("resources", "claims") is not None else "none"
+    # The runtime of that class gives GPUs to whatever image asks for them, as vLLM's does.
+    return "" if by_runtime or node.path("resources", "claims") is not None else "none"
 
 
 def _shm(node: Node, pod: Node) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from logdoctor.launch.pieces import whole
 from logdoctor.launch.scripts import Call, Script
 
 MAX_CHARACTERS = 256 * 1024
+_REST = re.compile(r"[ \t]*(?:#[^\n]*)?(?:\r?\n[ \t]*)+(?P<flag>--[a-z][\w-]*)")
 _GAP = re.compile(r"(?<![ \t])[ \t]+\Z")
 
 
@@ -23,7 +25,9 @@ def read_script(text: str) -> LaunchCommand:
         raise LaunchError(f"the launch file is too big: {len(text):,} characters, at most {MAX_CHARACTERS:,} are read")
     servers: list[LaunchCommand] = []
     others: list[LaunchCommand] = []
-    for call in Script(whole(text)).calls():
+    outer = unit_variables(text)
+    for call in Script(whole(as_shell(text))).calls():
+        call = replace(call, env={**outer, **call.env}) if outer else call
         launch = _serve(text, call) if call.program.name else _docker(text, call)
         if launch is not None:
             (servers if _is_server(launch) else others).append(launch)
@@ -32,11 +36,57 @@ def read_script(text: str) -> LaunchCommand:
     if not servers and len(others) == 1 and others[0].argv:
         servers = others
     if not servers:
-        raise LaunchError("no vLLM launch in the file: no docker run …, vllm serve … or …api_server … command")
+        raise LaunchError(
+            f"no vLLM launch in the file: no docker run …, vllm serve … or …api_server … command{_why(text)}"
+        )
+    servers[0] = _with_rest(servers[0])
     if len(servers) == 1:
         return servers[0]
     more = f"the file starts {len(servers)} servers; only the first is read"
     return replace(servers[0], unknown=(*servers[0].unknown, more))
+
+
+def as_shell(text: str) -> str:
+    """Return a text of PowerShell or cmd, where a line goes on behind ` or ^, with every place where it was."""
+    if re.search(r"\\\r?\n", text):
+        return text
+    return re.sub(r"(?<=[ \t])[`^](\r?)\n", lambda found: (" " if found[1] else "") + "\\\n", text)
+
+
+def unit_variables(text: str) -> dict[str, Variable]:
+    """Return what the `Environment=` lines of a systemd unit set; they are told, and changed by hand."""
+    if not re.search(r"^ExecStart=", text, re.MULTILINE):
+        return {}
+    found: dict[str, Variable] = {}
+    for line in re.finditer(r"^Environment=([^\n]{1,4000})", text, re.MULTILINE):
+        try:
+            settings = shlex.split(line[1])
+        except ValueError:
+            continue
+        for name, equals, value in (setting.partition("=") for setting in settings):
+            if equals and name.isidentifier():
+                found[name] = Variable(name, value, (line.start(), line.start()))
+    return found
+
+
+def _why(text: str) -> str:
+    """Say what may have cut the command off before it named a server."""
+    blank = re.search(r"\\[ \t]+$", text, re.MULTILINE)
+    if blank is None:
+        return ""
+    line = text.count("\n", 0, blank.start()) + 1
+    return f"; line {line} ends in a backslash with a blank behind it, which ends the command there"
+
+
+def _with_rest(launch: LaunchCommand) -> LaunchCommand:
+    """Note flags that stand on the next line although the command has ended."""
+    end = launch.statement[-1].end if launch.statement else len(launch.text)
+    rest = _REST.match(launch.text, end)
+    if rest is None:
+        return launch
+    line = launch.line(rest.start("flag"))
+    note = f"the command ends before {rest['flag']} in line {line}: the line above does not end in a backslash"
+    return replace(launch, unknown=(*launch.unknown, note))
 
 
 def _is_server(launch: LaunchCommand) -> bool:
@@ -161,7 +211,13 @@ def _gpus(options: Sequence[Option]) -> str:
         return "all" if any(one.endswith("=all") or "/dev/" in one for one in named) else str(len(named))
     # The runtime may be set to give every container the GPUs; a privileged one sees the devices.
     told = _value(options, "--runtime") is not None or _value(options, "--privileged") is not None
-    return "" if told else "none"
+    return "" if told or any(by_variable(one.value) for one in options if one.name == "--env") else "none"
+
+
+def by_variable(setting: str) -> bool:
+    """Whether `NAME=value` asks the runtime for GPUs; whether it listens only its own configuration tells."""
+    name, _, value = setting.partition("=")
+    return name == "NVIDIA_VISIBLE_DEVICES" and value.strip("'\"").lower() not in ("", "none", "void")
 
 
 def published(text: str) -> tuple[tuple[str, str], ...]:

@@ -15,6 +15,7 @@ from logdoctor.knowledge.tables import lookup
 from logdoctor.knowledge.values import value_exists
 from logdoctor.launch.command import Kind, LaunchCommand
 from logdoctor.launch.flags import Arguments, Use, read_arguments, typed
+from logdoctor.launch.mistakes import mistakes
 from logdoctor.launch.programs import API_SERVER, SERVE
 from logdoctor.model import Fact, FactValue
 
@@ -43,7 +44,11 @@ def check_facts(launch: LaunchCommand, version: Version | None) -> dict[str, Fac
     """
     arguments = read_arguments(launch.argv, launch.program)
     found: dict[str, Fact] = {}
-    for key, value, at in (*_refused(launch, arguments, version), *_words(launch, arguments)):
+    for key, value, at in (
+        *_refused(launch, arguments, version),
+        *_words(launch, arguments),
+        *mistakes(launch, arguments),
+    ):
         found.setdefault(key, Fact(key, value, launch.line(at) if at >= 0 else 0, origin="launch"))
     for refused in refused_values(launch, version)[:1]:
         found.update(refused)
