@@ -169,6 +169,22 @@ TOOLKIT_ROWS = (
         "container-runtime-no-gpu",
         ("nvidia-container-toolkit", "nvidia-ctk runtime configure"),
     ),
+    Row(
+        "wsl",
+        oci("initialization error: WSL environment detected but no adapters were found"),
+        "container-driver-not-loaded",
+    ),
+    Row(
+        "real",
+        oci("x").replace("cli: x", "cli.real: ldcache error: open failed: /sbin/ldconfig.real"),
+        "container-driver-error",
+    ),
+    Row(
+        "cgroup",
+        oci("mount error: bpf_prog_query(BPF_CGROUP_DEVICE) failed"),
+        "container-driver-error",
+        ("no-cgroups",),
+    ),
     Row("other", oci("initialization error: cuda error: unknown error"), "container-driver-error", ("nvidia-smi",)),
 )
 
@@ -430,6 +446,12 @@ CLUSTER_ROWS = (
     Row("crlf", "exec /entrypoint.sh: no such file or directory", "start-script-failed", ("line ends", "od -c")),
     Row("env-crlf", "/usr/bin/env: 'bash\\r': No such file or directory", "start-script-failed", ("sed -i",)),
     Row("syntax", "/entrypoint.sh: line 9: syntax error near unexpected token `fi'", "start-script-failed"),
+    Row("dash", '/opt/start.sh: 3: /opt/start.sh: Syntax error: "(" unexpected', "start-script-failed"),
+    Row(
+        "old-docker",
+        "standard_init_linux.go:228: exec user process caused: no such file or directory",
+        "start-script-failed",
+    ),
     Row("rights", "exec /entrypoint.sh: permission denied", "start-script-failed", ("chmod",)),
     Row("vllm", "/usr/local/bin/start.sh: line 3: vllm: command not found", "container-command-not-found"),
     Row("arch", "exec /usr/local/bin/vllm: exec format error", "image-of-another-cpu"),
