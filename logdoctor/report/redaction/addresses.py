@@ -56,7 +56,7 @@ def find_addresses(text: str, lower: str) -> Iterator[Span]:
 def _judge(text: str, match: re.Match[str]) -> str:
     """Return the kind of a dotted quad, or the empty text for a version or an address that names nobody."""
     octets = tuple(int(part) for part in match.groups())
-    if max(octets) > 255 or octets[0] in (0, 127, 255) or (octets[0] != 1 and match.group(0) == "255.255.255.0"):
+    if max(octets) > 255 or octets[0] in (0, 127, 255):  # 255: netmasks
         return ""
     kind = "private-ip" if _is_private(octets) else "ip"
     before = text[max(0, match.start() - 60) : match.start()].rpartition("\n")[2]
