@@ -16,8 +16,10 @@ import json
 import os
 import re
 import resource
+import signal
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -71,11 +73,14 @@ class Runner:
         calls = self._calls(session.items, {function.__code__ for _, function, _ in work})
         gc.collect()
         gc.freeze()
+        killers: dict[CodeType, Counter[int]] = {}
         for name, function, code in work:
-            tests = sorted(calls.get(function.__code__, ()), key=lambda pair: pair[0])
-            self.done[name] = self._run(
-                [session.items[at] for _, at in tests], function, code, sum(t for t, _ in tests)
-            )
+            killed = killers.setdefault(function.__code__, Counter())
+            tests = sorted(calls.get(function.__code__, ()), key=lambda pair: (-killed[pair[1]], pair[0]))
+            items = [session.items[at] for _, at in tests]
+            self.done[name], killer = self._run(items, function, code, sum(seconds for seconds, _ in tests))
+            if killer is not None:
+                killed[tests[killer][1]] += 1
             if self.done[name] != KILLED:
                 print(name, self.done[name], flush=True)
             self.results.write_text(json.dumps(self.done, indent=0))
@@ -110,33 +115,52 @@ class Runner:
         os.waitpid(child, 0)
         return calls
 
-    def _run(self, items: list[pytest.Item], function: FunctionType, code: CodeType, seconds: float) -> str:
+    def _run(
+        self, items: list[pytest.Item], function: FunctionType, code: CodeType, seconds: float
+    ) -> tuple[str, int | None]:
+        """Return what became of a mutant, and the number of the test that failed."""
         if not items:
-            return UNTESTED
+            return UNTESTED, None
+        read, write = os.pipe()
         if not (child := os.fork()):
-            limit = int(SECONDS + 10 * seconds)
+            limit = int(min(SECONDS + 10 * seconds, 5 * BUDGET))
             resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
-            resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+            resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             os.dup2(1, 2)
             function.__code__ = code
-            alive = all(
-                time.process_time() > BUDGET or self._passes(item, after)
-                for item, after in zip(items, [*items[1:], None], strict=True)
-            )
-            os._exit(0 if alive else 1)
+            for at, (item, after) in enumerate(zip(items, [*items[1:], None], strict=True)):
+                if time.process_time() < BUDGET and not self._passes(item, after):
+                    os.write(write, str(at).encode())
+                    os._exit(1)
+            os._exit(0)
+        os.close(write)
         _, status = os.waitpid(child, 0)
+        with os.fdopen(read) as pipe:
+            killer = pipe.read()
         if os.WIFSIGNALED(status):
-            return TIMEOUT if os.WTERMSIG(status) in (24, 9) else KILLED
-        return SURVIVED if status == 0 else KILLED
+            return (TIMEOUT if os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL) else KILLED), None
+        return (KILLED if status else SURVIVED), int(killer) if killer else None
 
     def _passes(self, item: pytest.Item, after: pytest.Item | None) -> bool:
         return all(report.outcome != "failed" for report in runtestprotocol(item, log=False, nextitem=after))
 
 
+def write_mutants() -> None:
+    """Let mutmut write its mutants, as [tool.mutmut] of pyproject.toml says."""
+    from mutmut.__main__ import copy_also_copy_files, copy_src_dir, create_mutants
+
+    MUTANTS.mkdir()
+    copy_src_dir()
+    copy_also_copy_files()
+    create_mutants(1)
+
+
 def main(arguments: list[str]) -> int:
     """Run the mutants of the modules named before `--` with the tests named behind it."""
     cut = arguments.index("--")
+    if not MUTANTS.exists():
+        write_mutants()
     settings.register_profile(
         "mutants", max_examples=30, derandomize=True, database=None, deadline=None,
         suppress_health_check=list(HealthCheck),
