@@ -146,7 +146,7 @@ def test_the_highest_number_in_the_text_is_reserved() -> None:
         ("Ab1cdeFg2hiJ", "it was Ab1cd", "it was Ab1cd"),
         ("Ab1cdeFg2hiJ", "it was Ab1cde in the middle", "it was Ab1cde in the middle"),
         ("correcthorse!battery9", "it was correctho", "it was correctho"),  # nine letters and no digit: a word
-        ("correcthorse~battery9", "it was correcthors", "it was <api-key-1>"),
+        ("correcthorse~battery9", "it was correcthor", "it was <api-key-1>"),
         ("Ab1cdeFg2hiJ", "Ab1cde\nx Fg2hiJ", "<api-key-1>\nx Fg2hiJ"),
         ("Ab1cdeFg2hiJ", "Ab1cde", "<api-key-1>"),  # a line of its own
         ("Ab1cdeFg2hiJ", "x\n  Ab1cde \ny", "x\n  <api-key-1> \ny"),
@@ -173,6 +173,11 @@ def test_two_cut_secrets_in_one_text() -> None:
         # spellings of one secret
         ("password='p@ss w0rd!x'", "q=p%40ss%20w0rd%21x&", "q=<password-1>&"),
         ("password='a\"b!c7d'", 'said a\\"b!c7d.', "said <password-1>."),
+        (r'''{"password": "a\"bcd!e"}''', 'said a"bcd!e.', "said <password-1>."),
+        # twenty letters, or a sign that words have not
+        ("password='correcthorsebatterys'", "say correcthorsebatterys.", "say <password-1>."),
+        ("password='correcthorsebattery'", "say correcthorsebattery.", "say correcthorsebattery."),
+        ("password='horse!battery'", "say horse!battery.", "say <password-1>."),
         # a number, a path and a model are ordinary wherever else they stand
         ("password='12345678'", "12345678 bytes", "12345678 bytes"),
         ("password='/run/x/y1'", "read /run/x/y1 now", "read /run/x/y1 now"),
@@ -187,13 +192,37 @@ def test_two_cut_secrets_in_one_text() -> None:
         ("host=gpu7.lab", "on gpu7.lab it", "on <host-1> it"),
         ("host=workstation", "on workstation it", "on workstation it"),
         ("host=n-1", "on n-1 it", "on n-1 it"),
+        ("host=n-12", "on n-12 it", "on <host-1> it"),
         ("host=headnode7ab", "on headnode7ab it", "on <host-1> it"),
         # what is no secret of its own
         ("/home/alice9x7/m", "alice9x7 said", "alice9x7 said"),
         ("write to bob-x7@corp.example.de", "bob-x7 said", "bob-x7 said"),
+        ("write to bob-x7@corp.example.de", "it was bob-x7", "it was bob-x7"),
     ],
 )  # fmt: skip
 def test_where_else_a_secret_is_looked_for(learned: str, text: str, shown: str) -> None:
     redactor = Redactor()
     redactor.learn(learned)
     assert redactor.text(text) == shown
+
+
+def test_a_secret_that_is_cut_three_times_in_one_text() -> None:
+    redactor = Redactor()
+    redactor.learn("api_key='Ab1cdeFg2hiJ'")
+    shown = redactor.text("a Ab1cdeF\ng2hiJ b Ab1cde\nFg2hiJ c Ab1c\ndeFg2hiJ d")
+    assert shown == "a <api-key-1>\n<api-key-1> b <api-key-1>\n<api-key-1> c <api-key-1>\n<api-key-1> d"
+
+
+def test_the_pieces_of_a_wrapped_secret_in_a_filling_have_one_placeholder() -> None:
+    text = Worded((Part("it was ", own=True), Part("'hf_token': 'hf_QkZtRwPxLs\nVbNmYcHdGjKeUaTfZr9x'")))
+    redactor = Redactor()
+    redactor.learn_worded(text)
+    assert redactor.worded(text) == "it was 'hf_token': '<hf-token-1>\n<hf-token-1>'"
+    assert redactor.counts == {"hf-token": 1}
+
+
+@pytest.mark.parametrize("own_first", [True, False])
+def test_the_tools_own_words_around_a_secret_are_kept_exactly(own_first: bool) -> None:
+    parts = [Part("key ", own=True), Part(f"({KEY}"), Part(KEY[:4], own=True), Part(f"{KEY})"), Part(" end", own=True)]
+    shown = Redactor().worded(Worded(parts if own_first else parts[1:]))
+    assert shown.removeprefix("key ") == "(<hf-token-1>hf_Q<hf-token-1>) end"
