@@ -65,7 +65,7 @@ _BY_PREFIX = {
     "probe.load": "requests failed empty garbled wrong differs damaged at steady baseline_right tokens_per_second",
     "probe.context": "tokens status ok error timed_out running waiting ttft_seconds",
     "probe.ollama": "address reachable count models memory_gib model_1 model_2 model_3 model_4",
-    "boot": "verdict ready failed phase before excerpt stderr_missing only_cascade silent_death oom_killed",
+    "boot": "verdict ready failed phase before excerpt stderr_missing only_cascade silent_death oom_killed killed",
 }
 KEYS = frozenset(f"{prefix}.{name}".lstrip(".") for prefix, names in _BY_PREFIX.items() for name in names.split())
 """Every key that stands alone."""

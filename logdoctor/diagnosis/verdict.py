@@ -54,6 +54,10 @@ def boot_facts(verdict: Verdict, phase: str, milestones: Milestones) -> dict[str
         "boot.stderr_missing": milestones.stderr_missing,
     }
     lines = {"boot.verdict": milestones.shutdown_line if verdict is Verdict.STOPPED else 0}
+    killed = next((event for event in milestones.failures if event.kind == "killed" and "Killed" in event.text), None)
+    if killed is not None:
+        values = {**values, "boot.killed": True}
+        lines["boot.killed"] = killed.line
     return {key: Fact(key, value, lines.get(key, 0), origin="inferred") for key, value in values.items()}
 
 

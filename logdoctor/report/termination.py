@@ -1,5 +1,6 @@
-"""The termination message of a Kubernetes container: the cause, the fix and the fingerprint in at most 1,024 bytes.
+"""The termination message of a Kubernetes container: cause, fix and fingerprint on one line of at most 1,024 bytes.
 
+One line, because a health check's output is shown as one, too: by Docker, by cron's mail, by `kubectl describe`.
 All containers of a pod share 12 KiB, and `kubectl describe` shows the text as it is. Write it over the file that the
 kubelet made (`/dev/termination-log`); that file cannot be renamed over.
 """
@@ -14,26 +15,27 @@ from logdoctor.report.options import RenderOptions
 from logdoctor.report.words import Words
 
 MAX_BYTES = 1_024
+_BETWEEN = "; "
 _ID, _FIX, _PRINT = 200, 360, 80
 
 
 def render(diagnosis: Diagnosis, options: RenderOptions) -> str:
-    """Return verdict and cause, the fix, the fingerprint, and of the reason as much as there is room for."""
+    """Return one line: verdict and cause, the fix, the fingerprint, and of the reason as much as there is room for."""
     words, boot = Words(options.lang), diagnosis.boot
     groups = group(boot) if boot else Groups()
     first = groups.main[0] if groups.main else None
-    lines = _lines(diagnosis, groups, first, words)
-    lines = [to_ascii(line) if options.ascii else line for line in (defuse_commands(line) for line in lines)]
-    # Each line ends with a line feed. What stands first gets what the short lines below it leave.
-    lines = [_cut(line, limit) for line, limit in zip(lines, (MAX_BYTES, _FIX, _PRINT, MAX_BYTES), strict=True)]
-    lower = sum(len(line.encode()) + 1 for line in lines[1:3] if line)
-    lines[0] = _cut(lines[0], MAX_BYTES - lower - 1)
-    lines[3] = _cut(lines[3], MAX_BYTES - lower - len(lines[0].encode()) - 2)
-    return "\n".join(line for line in lines if line) + "\n"
+    parts = _parts(diagnosis, groups, first, words)
+    parts = [to_ascii(part) if options.ascii else part for part in (defuse_commands(part) for part in parts)]
+    # What stands first gets what the short parts behind it leave; a separator or the line's end follows each.
+    parts = [_cut(part, limit) for part, limit in zip(parts, (MAX_BYTES, _FIX, _PRINT, MAX_BYTES), strict=True)]
+    room = MAX_BYTES - 1 - sum(len(part.encode()) + len(_BETWEEN) for part in parts[1:3] if part)
+    parts[0] = _cut(parts[0], room)
+    parts[3] = _cut(parts[3], room - len(parts[0].encode()) - len(_BETWEEN))
+    return _BETWEEN.join(part for part in parts if part) + "\n"
 
 
-def _lines(diagnosis: Diagnosis, groups: Groups, first: Finding | None, words: Words) -> list[str]:
-    """Return the four lines: cause, fix, fingerprint, reason; empty where there is none."""
+def _parts(diagnosis: Diagnosis, groups: Groups, first: Finding | None, words: Words) -> list[str]:
+    """Return cause, fix, fingerprint and reason; empty where there is none."""
     said = "; ".join(headline(diagnosis, words))
     if first is None:
         return [said, "", "", ""]

@@ -180,7 +180,7 @@ def _prometheus(text: str) -> Told:
 def _termination(text: str) -> Told:
     word, _, rest = text.partition(" ")
     cause = re.match(r"([a-z0-9-]+(?: or [a-z0-9-]+)*):", rest)
-    printed = re.search(r"^fingerprint \w{8}$", text, re.MULTILINE)
+    printed = re.search(r"; fingerprint \w{8}(?:; |$)", text, re.MULTILINE)
     return Told(word.rstrip(";\n").lower(), main=tuple(cause[1].split(" or ")) if cause and printed else None)
 
 

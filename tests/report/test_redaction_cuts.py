@@ -40,13 +40,18 @@ def traceback(message: str) -> str:
     head = "(EngineCore pid=9) ERROR 11-30 10:00:01 [core.py:1] "
     return BANNER + "".join(
         f"{head}{line}\n"
-        for line in ("Traceback (most recent call last):", '  File "/x/y.py", line 1, in f', f"OddError: {message}")
+        for line in (
+            "EngineCore failed to start.",
+            "Traceback (most recent call last):",
+            '  File "/x/y.py", line 1, in f',
+            f"OddError: {message}",
+        )
     )
 
 
 def bare(message: str) -> str:
     """The same outside of any logger."""
-    return f'{BANNER}Traceback (most recent call last):\n  File "/x/y.py", line 1, in f\nOddError: {message}\n'
+    return f'{BANNER}Traceback (most recent call last):\n  File "/x/y.py", line 1, in <module>\nOddError: {message}\n'
 
 
 def record(message: str) -> str:
