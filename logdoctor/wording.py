@@ -48,7 +48,7 @@ class Worded(str):
 
     def __new__(cls, parts: Iterable[Part]) -> Worded:
         """Make the text that the parts show."""
-        kept = tuple(part for part in parts if part.text)
+        kept = tuple(part for part in parts if part.text or part.quote is not None)
         made = super().__new__(cls, "".join(part.shown for part in kept))
         made.parts = kept
         return made

@@ -11,7 +11,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from logdoctor.model import BootDiagnosis, Diagnosis, Evidence, Finding, Severity
-from logdoctor.report.escaping import clip, code_span, defuse_commands, fenced, markdown_text, one_line, to_ascii
+from logdoctor.report.escaping import (
+    clip,
+    code_span,
+    defuse_commands,
+    escape_control,
+    fenced,
+    markdown_text,
+    one_line,
+    to_ascii,
+)
 from logdoctor.report.grouping import Groups, explanation, group, notes, redaction_text
 from logdoctor.report.headline import headline
 from logdoctor.report.options import RenderOptions
@@ -165,7 +174,8 @@ def _rebuilt(boot: BootDiagnosis) -> str:
     from logdoctor.launch import LaunchError, rebuild
 
     try:
-        return rebuild(boot.facts).text.strip("\n")
+        # Reading a printed list anew gives back what was escaped in it.
+        return escape_control(rebuild(boot.facts).text.strip("\n"))
     except LaunchError:
         return ""
 
