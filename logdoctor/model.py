@@ -21,7 +21,7 @@ class _Word(str, Enum):
     """A word of a fixed list; printing it prints the word."""
 
     def __str__(self) -> str:
-        return self.value
+        return str(self.value)
 
     def __format__(self, specification: str) -> str:
         return format(self.value, specification)

@@ -52,7 +52,8 @@ def all_successors() -> tuple[tuple[str, str, str, Successor], ...]:
 def successor_of(kind: Kind, name: str, version: Version | None) -> Successor | None:
     """Return what replaces a name in a release (the newest answer when the release is unknown), or None."""
     name = canonical(kind, name)
-    found = _first_usable(_rows().get((kind.value, "", name), ()), version)
+    rows = _rows().get((kind.value, "", name), ())
+    found = _first_usable((row for row in rows if _is_there(kind, row.use, version)), version)
     return found or _namesake(kind, name, version)
 
 
@@ -64,6 +65,17 @@ def value_successor(owner: str, value: str, version: Version | None) -> Successo
 
 def _first_usable(found: Iterable[Successor], version: Version | None) -> Successor | None:
     return next((entry for entry in found if version is None or parse_range(entry.vllm).contains(version)), None)
+
+
+def _is_there(kind: Kind, use: str, version: Version | None) -> bool:
+    """Whether a release has what a row names; what is no single name of a table is taken at its word."""
+    word = use.split("=")[0].split(" ")[0]
+    if use.startswith("-"):
+        kind = Kind.FLAG
+    elif word.startswith("VLLM_"):
+        kind = Kind.ENV
+    entry = lookup(kind, word) if word and version is not None else None
+    return entry is None or entry.exists_in(version) is not False
 
 
 def _namesake(kind: Kind, name: str, version: Version | None) -> Successor | None:

@@ -95,6 +95,14 @@ def test_successor_by_version() -> None:
     assert value is not None and value.use == "align"
 
 
+def test_no_release_is_told_a_successor_that_it_lacks() -> None:
+    for kind, owner, name, _ in all_successors():
+        for version in known_versions() if kind != "value" else ():
+            found = successor_of(Kind(kind), name, version)
+            entry = lookup(Kind(kind), found.use) if found and not owner else None
+            assert entry is None or entry.exists_in(version), (name, str(version), found)
+
+
 def test_foreign_variables() -> None:
     assert foreign_note("VLLM_SERVICE_PORT") and not foreign_note("VLLM_PORT") and not foreign_note("VLLM_USE_V1")
 
