@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
@@ -27,6 +28,7 @@ from logdoctor.model import (
     Verdict,
 )
 from logdoctor.report.redaction import redact
+from logdoctor.wording import Part, Worded
 from tests.report.redaction_corpus import NAMED_PLACES, Secret, plants, secrets
 
 CORPUS = secrets(2)
@@ -209,6 +211,92 @@ def test_facts_are_secret_by_their_names() -> None:
     kept = {key: fact.value for key, fact in redact(diagnosis, keep_hosts=True).boots[0].facts.items()}
     assert kept["host.name"] == "workstation"
     assert kept["args.password"] == "<password-1>"
+
+
+def test_a_number_is_secret_by_the_last_word_of_its_key() -> None:
+    boot = build({}).boots[0]
+    facts = {
+        key: Fact(key, value, 1)
+        for key, value in {
+            "args.api_key": 1234567, "x.y.password": 1234567, "password.count": 1234567, "args.port": 8000,
+        }.items()
+    }  # fmt: skip
+    shown = redact(replace(build({}), boots=(replace(boot, facts=facts),))).boots[0].facts
+    assert {key: fact.value for key, fact in shown.items()} == {
+        "args.api_key": "<api-key-1>", "x.y.password": "<api-key-1>", "password.count": 1234567, "args.port": 8000,
+    }  # fmt: skip
+    assert shown["args.port"] is facts["args.port"]
+
+
+def test_counts_are_added_to_those_of_an_earlier_redaction() -> None:
+    text = "hf_QkZtRwPxLsVbNmYcHdGjKeUaTfZr at /home/alice/x"
+    once = replace(build({"cause": text}), redactions={"user": 2, "email": 1})
+    assert redact(once).redactions == {"email": 1, "hf-token": 1, "user": 3}
+    assert list(redact(once).redactions) == ["email", "hf-token", "user"]
+
+
+def test_hosts_are_hidden_unless_they_are_to_be_kept() -> None:
+    assert redact(build({"cause": "peer 10.1.2.3"})).boots[0].findings[0].cause == "peer <private-ip-1>"
+    assert redact(build({"cause": "peer 10.1.2.3"}), keep_hosts=True).boots[0].findings[0].cause == "peer 10.1.2.3"
+
+
+def test_what_a_text_was_filled_with_is_learned_and_hidden() -> None:
+    """The own words of the tool are kept in a text with parts, and what it was filled with is hidden elsewhere too."""
+    cause = Worded((Part("The password is ", own=True), Part("Hunter2!x"), Part(" on host=gpu-box-17", own=True)))
+    result = redact(build({"cause": cause, "note": "it said Hunter2!x", "summary": "and Hunter2!x"}))
+    assert result.boots[0].findings[0].cause == "The password is <password-1> on host=gpu-box-17"
+    assert result.notes == ("it said <password-1>",)
+    assert result.summary == "and <password-1>"
+    assert result.redactions == {"password": 1}
+
+
+def test_hosts_in_facts_are_known_by_the_keys() -> None:
+    hosts = ("host.name", "args.host", "args.master_addr", "args.data_parallel_address", "a.b.hostname", "env.HOSTNAME")
+    facts = {key: Fact(key, "headnode", 1) for key in (*hosts, "args.seed", "env.seed")}
+    boot = replace(build({}).boots[0], facts=facts)
+    shown = redact(replace(build({}), boots=(boot,))).boots[0].facts
+    assert {key: fact.value for key, fact in shown.items()} == {
+        **dict.fromkeys(hosts, "<host-1>"), "args.seed": "headnode", "env.seed": "headnode",
+    }  # fmt: skip
+
+
+def test_a_fact_whose_key_tells_nothing_is_redacted_by_its_text() -> None:
+    facts = {"args.x": Fact("args.x", "see /home/alice/x", 1), "env.X": Fact("env.X", "hf_QkZtRwPxLsVbNmYcHdGjKe", 1)}
+    boot = replace(build({}).boots[0], facts=facts)
+    shown = redact(replace(build({}), boots=(boot,))).boots[0].facts
+    assert (shown["args.x"].value, shown["env.X"].value) == ("see /home/<user-1>/x", "<hf-token-1>")
+
+
+def evidence_of(*pieces: Evidence) -> list[Evidence]:
+    """The pieces of evidence, redacted in one finding."""
+    diagnosis = build({})
+    boot = diagnosis.boots[0]
+    finding = replace(boot.findings[0], evidence=pieces)
+    return list(redact(replace(diagnosis, boots=(replace(boot, findings=(finding,)),))).boots[0].findings[0].evidence)
+
+
+def test_a_line_is_cut_after_it_was_redacted_where_it_was_cut_before() -> None:
+    whole = Worded((Part("x " * 20 + "hf_QkZtRwPxLsVbNmYcHdGjKeUaTfZr", limit=50), Part("", own=True)))
+    (shown,) = evidence_of(Evidence(7, "", whole))
+    assert shown.text == ("x " * 20).rstrip() + "…"
+    whole = Worded((Part("HF_TOKEN=hf_QkZtRwPxLs"), Part("VbNmYcHdGjKeUaTfZr")))
+    (shown,) = evidence_of(Evidence(7, "", whole))
+    assert shown.text == "HF_TOKEN=<hf-token-1>"
+    (shown,) = evidence_of(Evidence(7, "", Worded((Part("word " * 20, limit=30),))))
+    assert shown.text == "word word word word word word…"
+    (shown,) = evidence_of(Evidence(7, "", Worded((Part("word " * 20), Part("end")))))
+    assert shown.text == "word " * 20 + "end"
+
+
+def test_lines_of_several_pieces_are_read_in_their_order() -> None:
+    """The end of a secret is in the line after the first piece's context, which a later piece shows."""
+    first = Evidence(20, "", "INFO x", (), ("args: {'api_key': ['sk-TESTSEC",))
+    second = Evidence(23, "", "INFO y", ("RET-abc123'], 'port': 8000}",), ())
+    far = Evidence(40, "", "RET-abc123 is no rest of it")
+    shown = evidence_of(second, first, far)
+    assert re.fullmatch(r"args: \{'api_key': \['<api-key-\d>", shown[1].after[0])
+    assert shown[0].before == ("<api-key-1>'], 'port': 8000}",)
+    assert (shown[0].text, shown[1].text) == ("INFO y", "INFO x")
 
 
 def test_same_secret_same_placeholder_in_every_field() -> None:

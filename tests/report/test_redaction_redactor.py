@@ -174,6 +174,11 @@ def test_two_cut_secrets_in_one_text() -> None:
         ("password='p@ss w0rd!x'", "q=p%40ss%20w0rd%21x&", "q=<password-1>&"),
         ("password='a\"b!c7d'", 'said a\\"b!c7d.', "said <password-1>."),
         (r'''{"password": "a\"bcd!e"}''', 'said a"bcd!e.', "said <password-1>."),
+        ("password='a/b!c7d8'", "q=a%2Fb%21c7d8&", "q=<password-1>&"),
+        ("password='ab\\c!d7e'", r"it's ab\\c!d7e.", "it's <password-1>."),
+        ("password=\"ab'c!d7e\"", r"said ab\'c!d7e.", "said <password-1>."),
+        ("password='Abcd1234Efgh567'", "XAbcd1234Efgh567", "XAbcd1234Efgh567"),
+        ("password='Abcd1234Efgh567'", "Abcd1234Efgh567X", "Abcd1234Efgh567X"),
         # twenty letters, or a sign that words have not
         ("password='correcthorsebatterys'", "say correcthorsebatterys.", "say <password-1>."),
         ("password='correcthorsebattery'", "say correcthorsebattery.", "say correcthorsebattery."),

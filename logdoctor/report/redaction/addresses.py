@@ -60,8 +60,7 @@ def _judge(text: str, match: re.Match[str]) -> str:
         return ""
     kind = "private-ip" if _is_private(octets) else "ip"
     before = text[max(0, match.start() - 60) : match.start()].rpartition("\n")[2]
-    escaped = re.search(r"\\[nrt]$", before) is not None
-    if not escaped and _PINNED.search(before) and not _ADDRESSED.search(before):
+    if _PINNED.search(before) and not _ADDRESSED.search(before):
         return ""
     if _PORT.match(text, match.end()) or _ADDRESSED.search(before):
         return kind

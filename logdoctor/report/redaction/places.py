@@ -96,7 +96,7 @@ _PROMPT_SIGN = Pattern(
 )
 _NAMED = Pattern(
     r"(?<![A-Za-z0-9])(?i:(?:\w{0,30}_)?(?:host_?name|node_?name|master_addr(?:ess)?|master_host|head_node|fqdn)"
-    r"|node_host|host)"
+    r"|node_host|host|data_parallel_address|--(?:master-addr(?:ess)?|data-parallel-address))"
     r"(?:\\*[\"'])?(?:\s?=\s?|:\s?(?=\\*[\"'])|\s{0,12}:\s{1,12}|\s)(?:\\*[\"'])?(?P<host>[A-Za-z0-9][\w-]{0,62}"
     r"(?:\.[\w-]{1,62}){0,8})(?![\w(\[/-]|\.\w)"
 )
@@ -198,6 +198,6 @@ def _is_host(match: re.Match[str], group: str, pattern: Pattern) -> bool:
 def _is_named_host(match: re.Match[str]) -> bool:
     """Tell whether the word after `host`, `node_name` … is a name: with a sign between, or not a plain word."""
     between = match.group()[: match.start("host") - match.start()]
-    if re.search(r"[=:\"']", between):
+    if between.startswith("--") or re.search(r"[=:\"']", between):
         return True
     return bool(re.search(r"\d", match["host"]) and re.search(r"[-.]", match["host"]))

@@ -112,9 +112,8 @@ class _Walk:
         if kind_of_name(name):
             redacted = self.redactor.value(key, value)
             return value if self.learning else redacted
-        context = (
-            "host=" if key == "host.name" or name in ("host", "hostname") else f"{name}=" if name.isupper() else ""
-        )
+        names_a_place = name.isupper() or name.endswith(("host", "hostname", "_addr", "_address", "node_name"))
+        context = "host=" if key == "host.name" else f"{name}=" if names_a_place else ""
         redacted = self.text(context + value)
         return redacted[len(context) :] if redacted.startswith(context) else self.text(value)
 
