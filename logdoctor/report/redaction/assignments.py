@@ -40,9 +40,11 @@ _FLAG_GAP = Pattern(
     r"""|\\*["'],\s*(?:\\\n)?(?=\\*["'])|\\*["']\s*\n\s*-[ \t]+)(?!-)"""
 )
 _NEXT_LINE = Pattern(r"[ \t]*\r?\n[^\S\n]*(?=\\*[\"'\[(]|[^\s\"'=:]{6,}\s*(?:\n|$))")
+_LIST = Pattern(r"[ \t]*(?:#[^\n]*)?(?:\r?\n[ \t]*-[ \t]+[\"']?[^\s:\"']+[\"']?[ \t]*(?=\r?\n|\Z))+")
+_ITEM = Pattern(r"\n[ \t]*-[ \t]+")
 _BLOCK = Pattern(r"[|>][+-]?\d?[ \t]*\n")
 _PAIR = Pattern(
-    r"""\\{0,15}["']?(?:[ \t]{0,8},[ \t]{0,8}|[ \t]{0,8}\n[ \t]{0,60})(?:-[ \t]{1,8})?"""
+    r"""\\{0,15}["']?(?:[ \t]{0,8},[ \t]{0,8}|[ \t]{0,8},?\r?\n[ \t]{0,60})(?:-[ \t]{1,8})?"""
     r"""\\{0,15}["']?[Vv]alue\\{0,15}["']?[ \t]{0,8}[:=][ \t]{0,8}"""
 )
 _MORE_WORDS = Pattern(r"\s(?:\S*/)?(?:vllm|python\S*|docker|podman|exec|nohup|-|&&|\|)|=|\\$|[\"']")
@@ -122,6 +124,10 @@ def _assigned(text: str, start: int, after: re.Match[str], name: str, flag: bool
     outer = _outer_quote(text, start, after)
     if (line := _NEXT_LINE.match(text, position)) and not outer:
         position = line.end()
+    elif sep == ":" and (listed := _LIST.match(text, position)):
+        for item in _ITEM.finditer(listed.group()):
+            yield from read_value(text, position + item.end())
+        return
     elif sep == ":" and (block := _BLOCK.match(text, position)):
         yield from _block(text, start, block.end())
         return

@@ -86,6 +86,7 @@ class _Walk:
             findings=tuple(self.finding(finding) for finding in boot.findings),
             budget=boot.budget and self.budget(boot.budget),
             notes=self.all(boot.notes),
+            service=self.text(boot.service),
         )
 
     def facts(self, facts: Mapping[str, Fact]) -> dict[str, Fact]:

@@ -22,7 +22,7 @@ _UNSEEN = (
 # A line break, and what belongs to the next line's transport and not to its text: compose, time stamps, CRI, journald,
 # process and logger prefixes, quotation marks of mails and boxes.
 _BREAK = Pattern(
-    rf"(?<![ \t]){_UNSEEN}*(?:[ \t]*|\\)\r?\n(?:[\w.-]{{1,40}} {{1,20}}\| )?"
+    rf"(?:(?<![ \t]){_UNSEEN}*(?:[ \t]*|\\)|(?<=[ \t])\\)\r?\n(?:[\w.-]{{1,40}} {{1,20}}\| )?"
     r"(?:\d{4}-\d\d-\d\dT[\d:.,]{8,20}(?:Z|[+-]\d\d:?\d\d)? (?:std(?:out|err) [FP] )?)?"
     r"(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} [\w.@-]{1,64}(?:\[\d{1,9}\])?: )?"
     r"(?:\((?:[A-Z]\w* )?pid=\d{1,9}[^)\n]{0,80}\) )*"
