@@ -1,0 +1,91 @@
+"""Memory stays bounded whatever is left open: records, processes, characters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from logdoctor.model import Line
+from logdoctor.reading import records
+from logdoctor.reading.records import group
+
+OPEN = "(Worker_TP0 pid=1) Traceback (most recent call last):"
+
+
+def entry(number: int, text: str = "x", pid: int = 2) -> Line:
+    return Line(number, f"(APIServer pid={pid}) INFO 11-30 09:00:00 [a.py:{number}] {text}")
+
+
+def opened(number: int, pid: int) -> Line:
+    return Line(number, f"(Worker_TP{pid} pid={pid}) Traceback (most recent call last):")
+
+
+class Counted:
+    """Lines that know how many of them were taken."""
+
+    def __init__(self, lines: list[Line]) -> None:
+        self.lines, self.taken = lines, 0
+
+    def __iter__(self) -> Iterator[Line]:
+        for line in self.lines:
+            self.taken += 1
+            yield line
+
+
+def taken_at(lines: list[Line]) -> list[tuple[int, int]]:
+    """For each record its first line, and how many lines were taken when it came out."""
+    counted = Counted(lines)
+    return [(record.first_line, counted.taken) for _, record in group(counted)]
+
+
+def test_a_record_comes_out_as_soon_as_it_cannot_go_on() -> None:
+    assert taken_at([entry(1), entry(2), entry(3)]) == [(1, 2), (2, 3), (3, 3)]
+
+
+def test_an_open_record_lets_others_wait_up_to_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "MAX_WAITING", 3)
+    lines = [Line(1, OPEN), *(entry(number) for number in range(2, 8))]
+    # Three may wait; the fourth pushes the open one out, and what is closed after it comes along.
+    assert taken_at(lines) == [(1, 4), (2, 4), (3, 4), (4, 5), (5, 6), (6, 7), (7, 7)]
+
+
+def test_a_record_that_was_pushed_out_takes_no_more_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "MAX_WAITING", 2)
+    frame = '(Worker_TP0 pid=1)   File "a.py", line 1, in f'
+    got = [record for _, record in group([Line(1, OPEN), entry(2), entry(3), entry(4), Line(5, frame), entry(6)])]
+    assert [record.first_line for record in got] == [1, 2, 3, 4, 5, 6]
+    assert len(got[0].lines) == 1
+
+
+def test_what_waits_holds_a_limited_number_of_characters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "MAX_HELD", 1000)
+    lines = [Line(1, OPEN), *(entry(number, "y" * 250) for number in range(2, 8))]
+    order = taken_at(lines)
+    assert [first for first, _ in order] == [1, 2, 3, 4, 5, 6, 7]
+    assert order[0] == (1, 5)  # four of 300 fill the thousand
+    short = [Line(1, OPEN), *(entry(number) for number in range(2, 8))]
+    assert taken_at(short)[0] == (1, 7)
+
+
+def test_what_came_out_is_not_held_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "MAX_HELD", 1000)
+    before = [entry(number, "y" * 250) for number in range(1, 10)]
+    lines = [*before, Line(10, OPEN), *(entry(number) for number in range(11, 16))]
+    assert dict(taken_at(lines))[10] == 15
+
+
+def test_only_so_many_processes_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of too many open records the older half is closed; the newer ones go on."""
+    monkeypatch.setattr(records, "_MAX_SLOTS", 4)
+    starts = [opened(pid, pid) for pid in range(1, 9)]
+    frames = [Line(8 + pid, f'(Worker_TP{pid} pid={pid})   File "a.py", line 1, in f') for pid in (8, 7, 4, 1)]
+    got = [record for _, record in group([*starts, *frames])]
+    assert [record.process.pid for record in got if len(record.lines) == 2] == ["4", "7", "8"]
+    assert sum(len(record.lines) for record in got) == len(starts) + len(frames)
+
+
+def test_a_gap_closes_what_does_not_clearly_go_on() -> None:
+    head = "(APIServer pid=2) INFO 11-30 09:00:00 [a.py:1] "
+    same = [Line(1, f"{head}a:"), Line(2, f"{head}  b"), Line(3, f"{head}  c", gap=True), Line(4, f"{head}  d")]
+    assert [len(record.lines) for _, record in group(same)] == [2, 2]
