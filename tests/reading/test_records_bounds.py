@@ -89,3 +89,64 @@ def test_a_gap_closes_what_does_not_clearly_go_on() -> None:
     head = "(APIServer pid=2) INFO 11-30 09:00:00 [a.py:1] "
     same = [Line(1, f"{head}a:"), Line(2, f"{head}  b"), Line(3, f"{head}  c", gap=True), Line(4, f"{head}  d")]
     assert [len(record.lines) for _, record in group(same)] == [2, 2]
+
+
+def lengths(lines: list[Line]) -> list[int]:
+    return [len(record.lines) for _, record in group(lines)]
+
+
+FRAME = '  File "a.py", line 1, in f'
+
+
+@pytest.mark.parametrize(("prefix", "near"), [("", 200), ("(Worker pid=1) ", 1500)])
+def test_a_record_goes_on_past_so_many_lines_of_others(prefix: str, near: int) -> None:
+    assert lengths([Line(1, f"{prefix}word"), Line(1 + near, f"{prefix}  more")]) == [2]
+    assert lengths([Line(1, f"{prefix}word"), Line(2 + near, f"{prefix}  more")]) == [1, 1]
+
+
+def test_a_progress_bar_takes_no_further_line() -> None:
+    for bar in ("Loading:  25%|##  |", "Capturing CUDA graphs:  25% more"):
+        assert lengths([Line(1, bar), Line(2, "  more")]) == [1, 1]
+    for other in ("25 of 100", "100%", "x" * 201 + " 25%|"):
+        assert lengths([Line(1, other), Line(2, "  more")]) == [2]
+
+
+def test_quoted_text_goes_on_without_marks_until_a_gap_or_the_next_of_its_kind() -> None:
+    head = "(APIServer pid=2) INFO 11-30 09:00:00 [logger.py:1] "
+    first = Line(1, f"{head}Received request a: prompt: 'x")
+    assert lengths([first, Line(2, f"{head}more")]) == [2]
+    assert lengths([first, Line(2, f"{head}more", gap=True)]) == [1, 1]
+    assert lengths([first, Line(2, f"{head}Received request b: prompt")]) == [1, 1]
+
+
+def test_what_goes_on_with_the_same_head() -> None:
+    head = "(APIServer pid=2) ERROR 11-30 09:00:00 [a.py:1] "
+    for text, joined in ((" x", True), ("\tx", True), ("Traceback (most recent call last):", True), ("Xx", False)):
+        assert lengths([Line(1, f"{head}word"), Line(2, f"{head}{text}")]) == ([2] if joined else [1, 1]), text
+    assert lengths([Line(1, f"{head}word:"), Line(2, f"{head}x")]) == [2]
+    assert lengths([Line(1, f"{head}same:"), Line(2, f"{head}same:")]) == [1, 1]
+
+
+def test_a_record_of_the_same_process_ends_what_is_no_half_printed_traceback() -> None:
+    log = "(Worker pid=1) INFO 11-30 09:00:00 [a.py:1] x"
+    assert lengths([Line(1, "(Worker pid=1) word"), Line(2, log), Line(3, "(Worker pid=1)   more")]) == [1, 1, 1]
+    assert lengths([Line(1, "(Worker pid=1) word"), Line(2, "(Worker pid=1)   more")]) == [2]
+    begin = Line(1, "(Worker pid=1) Traceback (most recent call last):")
+    assert lengths([begin, Line(2, log), Line(3, f"(Worker pid=1) {FRAME}")]) == [2, 1]
+    whole = [begin, *(Line(1, f"(Worker pid=1) {text}") for text in (FRAME, "ValueError: x"))]
+    assert lengths([*whole, Line(4, log), Line(5, "(Worker pid=1)   more")]) == [3, 1, 1]
+
+
+def test_a_child_named_by_multiprocessing_is_not_its_parent() -> None:
+    ((_, record),) = group([Line(1, "(EngineCore pid=7) Process Worker-1:")])
+    assert record.process.name == "EngineCore"
+    ((_, record),) = group([Line(1, "Process EngineCore_DP0:")])
+    assert record.process.name == "EngineCore_DP0"
+
+
+def test_records_that_wait_are_let_go_when_they_are_closed() -> None:
+    bare = [Line(1, "one"), Line(2, "two"), Line(3, "three")]
+    assert taken_at(bare) == [(1, 2), (2, 3), (3, 3)]
+    uvicorn = [Line(1, "(A pid=1) INFO:     a"), Line(2, "(A pid=1) INFO:     b"), entry(3, pid=1)]
+    assert [first for first, _ in taken_at(uvicorn)] == [1, 2, 3]
+    assert taken_at(uvicorn)[0] == (1, 2)
