@@ -150,3 +150,31 @@ def test_records_that_wait_are_let_go_when_they_are_closed() -> None:
     uvicorn = [Line(1, "(A pid=1) INFO:     a"), Line(2, "(A pid=1) INFO:     b"), entry(3, pid=1)]
     assert [first for first, _ in taken_at(uvicorn)] == [1, 2, 3]
     assert taken_at(uvicorn)[0] == (1, 2)
+
+
+def test_a_line_that_ends_with_a_colon_and_a_blank_goes_on() -> None:
+    head = "(APIServer pid=2) ERROR 11-30 09:00:00 [a.py:1] "
+    assert lengths([Line(1, f"{head}word: "), Line(2, f"{head}x")]) == [2]
+
+
+@pytest.mark.parametrize(
+    ("level", "joined"), [("ERROR", True), ("CRITICAL", True), ("INFO", False), ("WARNING", False)]
+)
+def test_a_traceback_belongs_to_the_complaint_before_it(level: str, joined: bool) -> None:
+    lines = [Line(1, f"{level + ':':<10}word"), Line(2, "Traceback (most recent call last):")]
+    assert lengths(lines) == ([2] if joined else [1, 1])
+    assert lengths([Line(1, "word"), Line(2, "Traceback (most recent call last):")]) == [1, 1]
+
+
+def test_a_python_warning_shows_one_source_line() -> None:
+    lines = [Line(1, "/usr/lib/x.py:10: UserWarning: word"), Line(2, "  warnings.warn("), Line(3, "  other")]
+    assert lengths(lines) == [2, 1]
+    assert lengths([Line(1, "INFO:     word"), Line(2, "  a"), Line(3, "  b")]) == [3]
+
+
+def test_the_characters_of_a_record_are_counted_over_its_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "MAX_CHARACTERS", 100)
+    monkeypatch.setattr(records, "MAX_TAIL", 2)
+    ((_, record),) = group([Line(1, "word"), *(Line(number, "  " + "x" * 38) for number in range(2, 9))])
+    assert [number for number, _ in record.lines] == [1, 2, 3, 3, 7, 8]
+    assert record.lines[3][1] == "…[3 lines cut]…"
