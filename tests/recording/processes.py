@@ -15,6 +15,8 @@ from pathlib import Path
 
 UP = b"Application startup complete"
 _POLL = 0.3
+_UNTITLED = "multiprocessing.spawn"
+"""In the command line of the engine of a vLLM that gives its processes no titles (before 0.10)."""
 
 
 class Server:
@@ -113,9 +115,9 @@ class Server:
         if which == "all":
             chosen = list(running)
         elif which == "worker":
-            chosen = _with(running, "Worker")[:1] or _with(running, "EngineCore")[:1]
+            chosen = (_with(running, "Worker") or _with(running, "EngineCore") or _with(running, _UNTITLED))[:1]
         else:
-            chosen = _with(running, which)
+            chosen = _with(running, which) or _with(running, _UNTITLED)[:1]
         for pid in chosen:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
