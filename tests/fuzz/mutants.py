@@ -9,6 +9,7 @@ call the function run in the order of their duration until one fails.
 
 from __future__ import annotations
 
+import ast
 import fnmatch
 import gc
 import importlib
@@ -21,6 +22,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
@@ -32,6 +34,7 @@ from hypothesis import HealthCheck, settings
 MUTANTS = Path("mutants")
 NAME = re.compile(r"x(?:_|ǁ(?P<owner>\w+)ǁ)(?P<name>\w+)__mutmut_(?P<number>\d+)")
 KILLED, SURVIVED, TIMEOUT, UNTESTED = "killed", "survived", "timeout", "untested"
+DEFAULTS: dict[str, tuple[Any, Any]] = {}
 BUDGET = float(os.environ.get("MUTANTS_BUDGET", "inf"))
 """Processor time after which a mutant that no test has failed on is given up as surviving."""
 SECONDS = 20
@@ -47,10 +50,26 @@ def codes(code: CodeType) -> Iterator[CodeType]:
                 yield from codes(constant)
 
 
+def defaults(source: str) -> dict[str, tuple[Any, Any]]:
+    """Return the default values of each mutant's parameters, where these are plain values."""
+    found = {}
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef) and "__mutmut_" in node.name:
+            with suppress(ValueError):
+                named = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+                found[node.name] = (
+                    tuple(ast.literal_eval(value) for value in node.args.defaults) or None,
+                    {argument.arg: ast.literal_eval(value) for argument, value in named if value is not None} or None,
+                )
+    return found
+
+
 def functions(path: Path) -> Iterator[tuple[str, FunctionType, CodeType]]:
     """Yield the name of each mutant of a module, the function that it changes, and the changed code."""
     module = importlib.import_module(".".join(path.with_suffix("").parts).removesuffix(".__init__"))
-    for code in codes(compile((MUTANTS / path).read_text(), str(path), "exec")):
+    source = (MUTANTS / path).read_text()
+    DEFAULTS.update({f"{module.__name__}.{name}": values for name, values in defaults(source).items()})
+    for code in codes(compile(source, str(path), "exec")):
         if match := NAME.fullmatch(code.co_name):
             holder: Any = getattr(module, match["owner"]) if match["owner"] else module
             found = vars(holder).get(match["name"])
@@ -71,6 +90,9 @@ class Runner:
         chosen = [path for pattern in self.patterns for path in files if fnmatch.fnmatch(str(path), pattern)]
         work = [item for path in dict.fromkeys(chosen) for item in functions(path) if item[0] not in self.done]
         calls = self._calls(session.items, {function.__code__ for _, function, _ in work})
+        for place in os.environ.get("MUTANTS_WARM", "").split():  # what every fork would have to load again
+            module, _, name = place.partition(":")
+            getattr(importlib.import_module(module), name)()
         gc.collect()
         gc.freeze()
         killers: dict[CodeType, Counter[int]] = {}
@@ -78,7 +100,7 @@ class Runner:
             killed = killers.setdefault(function.__code__, Counter())
             tests = sorted(calls.get(function.__code__, ()), key=lambda pair: (-killed[pair[1]], pair[0]))
             items = [session.items[at] for _, at in tests]
-            self.done[name], killer = self._run(items, function, code, sum(seconds for seconds, _ in tests))
+            self.done[name], killer = self._run(name, items, function, code, sum(seconds for seconds, _ in tests))
             if killer is not None:
                 killed[tests[killer][1]] += 1
             if self.done[name] != KILLED:
@@ -116,7 +138,7 @@ class Runner:
         return calls
 
     def _run(
-        self, items: list[pytest.Item], function: FunctionType, code: CodeType, seconds: float
+        self, name: str, items: list[pytest.Item], function: FunctionType, code: CodeType, seconds: float
     ) -> tuple[str, int | None]:
         """Return what became of a mutant, and the number of the test that failed."""
         if not items:
@@ -129,6 +151,8 @@ class Runner:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             os.dup2(1, 2)
             function.__code__ = code
+            if name in DEFAULTS:
+                function.__defaults__, function.__kwdefaults__ = DEFAULTS[name]
             for at, (item, after) in enumerate(zip(items, [*items[1:], None], strict=True)):
                 if time.process_time() < BUDGET and not self._passes(item, after):
                     os.write(write, str(at).encode())

@@ -37,6 +37,7 @@ T = "2026-11-30T09:20:42.5Z"
         (Cri, f"{T} stderr F", Peeled("", stream="stderr", time=T)),
         (Cri, f"{T} stdlog F text", None),
         (Cri, "word stdout F text", None),
+        (Cri, "2x stdout F text", Peeled("text", stream="stdout", time="2x")),
         (CollectorTime, "2026-04-19 13:05:22.330 | text", Peeled("text", time="2026-04-19 13:05:22.330")),
         (CollectorTime, "2026-04-19 13:05:22.330 | INFO  | x", None),
         (CollectorTime, "2026-04-19 13:05:22 | text", None),
@@ -56,11 +57,13 @@ T = "2026-11-30T09:20:42.5Z"
         (Quote, ">", Peeled("")),
         (Quote, "&gt;\r", Peeled("")),
         (Quote, ">text", None),
+        (Quote, ">\t", None),
         (Fence, "```", Peeled("", noise=True)),
         (Fence, "```text\r", Peeled("", noise=True)),
         (Fence, "~~~~", Peeled("", noise=True)),
         (Fence, "<details>", Peeled("", noise=True)),
         (Fence, "``", None),
+        (Fence, "", None),
         (Fence, "text ```", None),
         (PowerShell, "docker : text", Peeled("text")),
         (PowerShell, "vllm.exe : text", Peeled("text")),
@@ -84,6 +87,7 @@ def test_what_surely_fits() -> None:
     ("value", "peeled"),
     [
         ({"log": "text\n", "stream": "stderr", "time": T}, Peeled("text", stream="stderr", time=T)),
+        ({"log": "text\n", "stream": "stdout"}, Peeled("text", stream="stdout")),
         ({"log": "text\n", "stream": "other"}, Peeled("text")),
         ({"log": "text\n", "time": 5}, Peeled("text")),
         ({"log": "text\n\n"}, Peeled("text\n")),
@@ -112,6 +116,7 @@ def test_json_file_knows_pieces_once_it_has_seen_a_line_end() -> None:
 @pytest.mark.parametrize("kind", [JsonFile, JournalJson, CollectorJson])
 @pytest.mark.parametrize(
     "line", ['{"log"', ' {"log": "x\\n"}', '["log"]', '{"log": ' + "[" * 100_000, "", '{"MESSAGE"', '{"x": "MESSAGE"}',
+             ' {"MESSAGE": "x"}',
              '{"time": "x", "msg"'],
 )  # fmt: skip
 def test_what_is_no_such_json(kind: type[Envelope], line: str) -> None:
@@ -154,6 +159,7 @@ def test_journal_json(value: object, peeled: Peeled) -> None:
     [
         ({"textPayload": "a", "timestamp": T}, Peeled("a", time=T)),
         ({"log": "a\n", "time": T, "stream": "stdout"}, Peeled("a", time=T, stream="stdout")),
+        ({"log": "a\n", "time": T, "stream": "stderr"}, Peeled("a", time=T, stream="stderr")),
         ({"line": "a\n\n", "ts": T, "stream": "other"}, Peeled("a\n", time=T)),
         ({"message": "a", "@timestamp": T, "stream": {"app": "vllm"}}, Peeled("a", time=T, source="vllm")),
         ({"msg": "a", "date": T, "container": "c", "pod": "p"}, Peeled("a", time=T, source="c")),
