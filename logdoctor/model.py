@@ -321,6 +321,8 @@ class BootDiagnosis:
     """From the first to the last time stamp, where both are known."""
     notes: tuple[str, ...] = ()
     """Remarks about the input itself: stderr missing, excerpt too short, cut input."""
+    service: str = ""
+    """Name of the service, pod or container that wrote the boot, where the log signs its lines; else empty."""
 
     @property
     def root_cause(self) -> Finding | None:

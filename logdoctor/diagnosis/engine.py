@@ -18,7 +18,7 @@ from logdoctor.diagnosis.failures import FailureLog
 from logdoctor.diagnosis.matching import BootMatcher, Match, Matcher, shortened
 from logdoctor.diagnosis.refuted import unrefuted
 from logdoctor.diagnosis.remedies import choose, conflicts_of
-from logdoctor.diagnosis.services import in_order
+from logdoctor.diagnosis.services import in_order, signed_by
 from logdoctor.diagnosis.settling import settle
 from logdoctor.diagnosis.silence import LastRecords, patience, silence_facts
 from logdoctor.diagnosis.summary import boot_notes, boot_summary
@@ -83,6 +83,7 @@ class BootObserver:
         """The last one about a request."""
         self._last: tuple[int, str] = (0, "")
         self._first_line = 0
+        self._service = ""
 
     def observe(self, record: Record) -> None:
         """Take a record; it is looked at together with the next few."""
@@ -112,6 +113,7 @@ class BootObserver:
             self._failures.observe(record)
             self._last_records.observe(record)
             self._vllm = self._vllm or looks_like_vllm(record)
+            self._service = self._service or signed_by(record)
             if not record.quoted:
                 last = next(((n, t) for n, t in reversed(record.lines) if t.strip()), None)
                 self._last = max(self._last, last) if last else self._last
@@ -147,6 +149,7 @@ class BootObserver:
             budget=budget(facts),
             seconds=milestones.seconds,
             notes=boot_notes(milestones, self._matcher.too_slow, self._facts.left_out, self._left_out),
+            service=self._service,
         )
 
     def matching(self, given: Mapping[str, Fact]) -> tuple[Match, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from logdoctor.model import BootDiagnosis, Diagnosis, Phase, Role, Verdict
 from logdoctor.report.escaping import clip, one_line
+from logdoctor.report.services import is_shared, others_state, own_boots, service_of
 from logdoctor.report.values import duration, fact_value, number, origin_text
 from logdoctor.report.words import UNKNOWN_FAILURE, Words
 
@@ -68,13 +69,13 @@ def headline(diagnosis: Diagnosis, words: Words) -> tuple[str, ...]:
     boot = diagnosis.boot
     if boot is None:
         return (word, words("no_boot"))
+    service = service_of(boot, diagnosis)
+    word = words("of_service", verdict=word, service=service) if service else word
     if diagnosis.verdict in _UP:
         seconds = load_seconds(boot)
         first = word if seconds is None else f"{word} {words('after', time=duration(seconds))}"
         parts = [first, *serving_parts(boot, words)]
-        if len(diagnosis.boots) > 1:
-            parts.append(boots_phrase(diagnosis, words))
-        return tuple(parts)
+        return (*parts, *filter(None, _about_boots(diagnosis, words)))
     return (_first_statement(diagnosis, boot, word, words), *_other_statements(diagnosis, boot, words))
 
 
@@ -111,10 +112,19 @@ def _other_statements(diagnosis: Diagnosis, boot: BootDiagnosis, words: Words) -
         yield from progress_parts(boot, words)
     if diagnosis.verdict is Verdict.UNDETERMINED:
         yield words("cannot_tell")
-    if len(diagnosis.boots) > 1:
-        yield boots_phrase(diagnosis, words)
+    own, *others = _about_boots(diagnosis, words)
+    if own:
+        yield own
     if boot.seconds is not None and not 0 <= boot.seconds < 1:
         yield words("after_start", time=duration(boot.seconds))
+    yield from others
+
+
+def _about_boots(diagnosis: Diagnosis, words: Words) -> Iterable[str]:
+    """Compare the leading boot with the others of its service, if any, and say how other services stand."""
+    yield boots_phrase(diagnosis, words) if len(own_boots(diagnosis).boots) > 1 else ""
+    if is_shared(diagnosis):
+        yield others_state(diagnosis, words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +158,11 @@ def _cause(boot: BootDiagnosis) -> tuple[str, ...]:
 
 
 def boots_phrase(diagnosis: Diagnosis, words: Words) -> str:
-    """Say which boot leads and how the others went, e.g. `boot 3 of 3, all three died the same way`."""
+    """Say which boot leads and how the others went, e.g. `boot 3 of 3, all three died the same way`.
+
+    Where several services write into the log, its own boots are those that count.
+    """
+    shared, diagnosis = is_shared(diagnosis), own_boots(diagnosis)
     summary = boots_summary(diagnosis)
     if summary is None:
         return ""
@@ -165,14 +179,18 @@ def boots_phrase(diagnosis: Diagnosis, words: Words) -> str:
         how = words("same_none")
     elif others_failed:
         how = words("others_failed_one") if others_failed == 1 else words("others_failed", failed=others_failed)
-    return ", ".join(part for part in (words("boot_of", index=summary.leading, count=count), how) if part)
+    index = diagnosis.leading + 1 if shared else summary.leading
+    which = words("own_boot_of" if shared else "boot_of", index=index, count=count)
+    return words("comma").join(part for part in (which, how) if part)
 
 
 def boot_groups(diagnosis: Diagnosis, words: Words) -> tuple[str, ...]:
     """Return one statement per stretch of boots that went the same way; empty when all did."""
-    groups: list[tuple[tuple[str, str], list[BootDiagnosis]]] = []
+    groups: list[tuple[tuple[str, ...], list[BootDiagnosis]]] = []
     for boot in diagnosis.boots:
-        key = (words(f"verdict.{boot.verdict.value}").lower(), boot.root_cause.id if boot.root_cause else "")
+        service = service_of(boot, diagnosis)
+        verdict, cause = words(f"verdict.{boot.verdict.value}").lower(), boot.root_cause.id if boot.root_cause else ""
+        key = (words("service_verdict", service=service, verdict=verdict) if service else verdict, cause)
         if groups and groups[-1][0] == key:
             groups[-1][1].append(boot)
         else:
@@ -180,7 +198,7 @@ def boot_groups(diagnosis: Diagnosis, words: Words) -> tuple[str, ...]:
     return tuple(_group_text(key, boots) for key, boots in groups) if len(groups) > 1 else ()
 
 
-def _group_text(key: tuple[str, str], boots: Sequence[BootDiagnosis]) -> str:
+def _group_text(key: tuple[str, ...], boots: Sequence[BootDiagnosis]) -> str:
     first, last = boots[0], boots[-1]
     which = str(first.index) if first is last else f"{first.index}-{last.index}"
     return " ".join(part for part in (which, *key, f"(lines {first.lines[0]}-{last.lines[1]})") if part)

@@ -114,6 +114,7 @@ def _boot(boot: BootDiagnosis) -> dict[str, Any]:
         "timeline": [_span(span) for span in boot.timeline],
         "budget": _budget(boot.budget),
         "notes": list(boot.notes),
+        "service": boot.service or None,
     }
 
 

@@ -15,6 +15,7 @@ from logdoctor.report.escaping import clip, defuse_commands, one_line
 from logdoctor.report.grouping import Groups, explanation, fix_steps, group, in_log_order, stated_by, step_text
 from logdoctor.report.headline import boot_views, headline
 from logdoctor.report.options import RenderOptions
+from logdoctor.report.services import service_of
 from logdoctor.report.status import EXIT_FINDING, EXIT_UNDETERMINED, exit_status
 from logdoctor.report.values import source_file
 from logdoctor.report.words import UNKNOWN_FAILURE, Words
@@ -48,7 +49,7 @@ def render(diagnosis: Diagnosis, options: RenderOptions) -> str:
 def _case(suite: ElementTree.Element, view: Diagnosis, status: int, options: RenderOptions, single: bool) -> None:
     words, boot, source = Words(options.lang), view.boot, source_file(view)
     groups = group(boot) if boot else Groups()
-    name = "server start" if single or boot is None else f"server start, boot {boot.index}"
+    name = _xml(_name(view)) if not single else "server start"
     worst = _counting(view, groups)
     line = next((f.evidence[0].line for f in worst[:1] if f.evidence), 0)
     place = {"file": _xml(source), **({"line": str(line)} if line else {})}
@@ -65,6 +66,15 @@ def _case(suite: ElementTree.Element, view: Diagnosis, status: int, options: Ren
     elif status == EXIT_UNDETERMINED:
         ElementTree.SubElement(case, "skipped", {"message": _xml("; ".join(headline(view, words)))})
     ElementTree.SubElement(case, "system-out").text = _xml(text.render(view, options))
+
+
+def _name(view: Diagnosis) -> str:
+    """Return the name of a boot's test case; with the service whose boot it is where the log holds several."""
+    boot = view.boot
+    if boot is None:
+        return "server start"
+    service = service_of(boot, view)
+    return f"server start{' of ' if service else ''}{service}, boot {boot.index}"
 
 
 def _counting(view: Diagnosis, groups: Groups) -> tuple[Finding, ...]:

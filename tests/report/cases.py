@@ -481,6 +481,12 @@ HOSTILE = diagnosis(
     notes=(HOSTILE_TEXT,),
 )
 
+SERVICES = diagnosis(
+    replace(READY.boots[0], index=1, lines=(2, 470), service="nano-1"),
+    *(replace(boot, index=boot.index + 1, service="super-1") for boot in RESTART_LOOP.boots),
+)
+"""A restart loop of one service beside another one that is up."""
+
 CASES: dict[str, Diagnosis] = {
     "failed": FAILED,
     "launched": LAUNCHED,
@@ -495,4 +501,5 @@ CASES: dict[str, Diagnosis] = {
     "no-boot": NO_BOOT,
     "one-line": ONE_LINE,
     "hostile": HOSTILE,
+    "services": SERVICES,
 }

@@ -103,6 +103,7 @@ boots = st.builds(
     budget=st.none() | budgets,
     seconds=st.none() | numbers,
     notes=some_texts,
+    service=st.just("") | texts,
 )
 
 

@@ -79,7 +79,7 @@ def test_keys_of_the_contract_in_their_order() -> None:
     boot = document["boots"][0]
     assert list(boot) == [
         "index", "verdict", "phase", "lines", "summary", "seconds", "root_cause", "facts", "findings", "timeline",
-        "budget", "notes",
+        "budget", "notes", "service",
     ]  # fmt: skip
     assert list(boot["findings"][0]) == [
         "id", "title", "severity", "role", "confidence", "basis", "cause", "phase", "evidence", "count", "ranks",

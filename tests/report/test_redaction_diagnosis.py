@@ -34,7 +34,7 @@ from tests.report.redaction_corpus import NAMED_PLACES, Secret, plants, secrets
 CORPUS = secrets(2)
 TEXT_FIELDS = [
     "summary", "source", "note", "launch.original", "launch.corrected", "launch.unknown", "launch.ready",
-    "launch.applied", "launch.skipped", "boot.summary",
+    "launch.applied", "launch.skipped", "boot.summary", "boot.service",
     "boot.note", "budget.name", "budget.note", "fact.value", "fact.tuple", "fact.process", "title", "cause",
     "verify", "conditional", "rank", "evidence.text", "evidence.process", "evidence.before", "evidence.after",
     "remedy.summary", "remedy.command", "remedy.condition",
@@ -83,6 +83,7 @@ def build(texts: Mapping[str, str]) -> Diagnosis:
         timeline=(PhaseSpan("weights", 1, 9, "11-30 09:33:56", 1.5),),
         budget=Budget(121.7, 0.85, (BudgetPart(at("budget.name"), 69.5, 4),), at("budget.note")),
         notes=(at("boot.note"),),
+        service=at("boot.service"),
     )
     launch = Launch(
         at("launch.original"),
@@ -141,6 +142,7 @@ def test_every_text_field_of_the_model_is_tried() -> None:
         "value",
         "process",
         "title",
+        "service",
     }
     texts |= {"cause", "verify", "conditional", "ranks", "text", "before", "after", "command", "condition"}
     numbers = {

@@ -12,6 +12,7 @@ from logdoctor.model import BootDiagnosis, Budget, Diagnosis, PhaseSpan
 from logdoctor.report.escaping import one_line
 from logdoctor.report.headline import DEAD, boot_groups
 from logdoctor.report.page.tags import Html, joined, listed, tag
+from logdoctor.report.services import service_of
 from logdoctor.report.values import clock, duration
 from logdoctor.report.words import Words
 
@@ -104,10 +105,13 @@ def boots_strip(diagnosis: Diagnosis, words: Words) -> Html:
 def _cells(diagnosis: Diagnosis, words: Words) -> Iterator[Html]:
     for position, boot in enumerate(diagnosis.boots):
         root = boot.root_cause
-        told = [words(f"verdict.{boot.verdict.value}").lower(), one_line(root.id) if root else ""]
+        service = service_of(boot, diagnosis)
+        begins = position == 0 or diagnosis.boots[position - 1].service != boot.service
+        told = [service, words(f"verdict.{boot.verdict.value}").lower(), one_line(root.id) if root else ""]
         title = ", ".join(part for part in (*told, f"{words('html.lines')} {boot.lines[0]}-{boot.lines[1]}") if part)
         yield tag(
             "li",
+            tag("strong", f"{service} ") if service and begins else "",
             str(boot.index),
             tag("span", f" {title}", class_="aside"),
             class_=f"cell {boot.verdict.value}",
