@@ -52,7 +52,7 @@ def group(lines: Iterable[Line]) -> Iterator[tuple[str, Record]]:
     epoch = held = 0
     for line in lines:
         head = split_head(line.text)
-        held += len(line.text)
+        held += len(head.text)
         epoch += line.gap
         key = line.source, line.stream, head.key
         slot = slots.get(key)

@@ -75,6 +75,22 @@ def test_what_came_out_is_not_held_any_more(monkeypatch: pytest.MonkeyPatch) -> 
     assert dict(taken_at(lines))[10] == 15
 
 
+def test_what_came_out_counts_as_it_was_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Heads are no part of what is held: else every long log would cut a record in two sooner or later."""
+    monkeypatch.setattr(records, "MAX_HELD", 1000)
+    before = [entry(number) for number in range(1, 100)]
+    lines = [*before, Line(100, OPEN), *(entry(number) for number in range(101, 106))]
+    assert dict(taken_at(lines))[100] == 105
+
+
+def test_what_still_waits_is_held_after_others_came_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "MAX_HELD", 1000)
+    other = [opened(2, 3), Line(3, "(Worker_TP3 pid=3)   " + "z" * 850)]
+    closing = Line(4, "(Worker_TP0 pid=1) INFO 11-30 09:00:00 [a.py:1] " + "y" * 90)
+    lines = [Line(1, "(Worker_TP0 pid=1) word"), *other, closing, entry(5, "y" * 50), entry(6), entry(7)]
+    assert dict(taken_at(lines))[2] == 5
+
+
 def test_only_so_many_processes_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of too many open records the older half is closed; the newer ones go on."""
     monkeypatch.setattr(records, "_MAX_SLOTS", 4)
