@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
 from logdoctor.database.schema import RemedySpec, Signature
 from logdoctor.diagnosis.conditions import Truth, evaluate, in_words, undecided, version_in
@@ -22,8 +23,14 @@ _VARIABLE = re.compile(r"\b(VLLM_[A-Z0-9_]+)(?:=(\S*))?")
 
 def choose(signature: Signature, captures: Mapping[str, str], facts: Facts) -> tuple[Remedy, ...]:
     """Return the remedies of a signature that can hold for a boot, in the order to try."""
-    chosen = (_worded(spec, signature, captures, facts) for spec in signature.remedies)
-    return tuple(remedy for remedy in chosen if remedy is not None)
+    chosen: list[Remedy] = []
+    before: Remedy | None = None
+    for spec in signature.remedies:
+        last, before = before, _worded(spec, signature, captures, facts)
+        if before is not None:
+            # Where what it belongs to does not hold, it is a way of its own.
+            chosen.append(replace(before, with_previous=spec.with_previous and last is not None))
+    return tuple(chosen)
 
 
 def _worded(spec: RemedySpec, signature: Signature, captures: Mapping[str, str], facts: Facts) -> Remedy | None:
@@ -108,20 +115,17 @@ def _version(facts: Facts) -> str:
 
 def conflicts_of(signatures: Iterable[Signature]) -> Callable[[Remedy], tuple[str, ...]]:
     """Return a look-up of what the entries say a worded remedy does not go together with."""
-    stated = {
-        (signature.id, spec.kind, spec.value): spec.conflicts_with
-        for signature in signatures
-        for spec in signature.remedies
-        if spec.conflicts_with
-    }
-    return lambda remedy: next(
-        (
-            names
-            for (finding, kind, value), names in stated.items()
-            if finding == remedy.finding and kind == remedy.kind and _same_shape(value, remedy.command)
-        ),
-        (),
-    )
+    stated: dict[tuple[str, str], list[tuple[str, tuple[str, ...]]]] = {}
+    for signature in signatures:
+        for spec in signature.remedies:
+            if spec.conflicts_with:
+                stated.setdefault((signature.id, spec.kind), []).append((spec.value, spec.conflicts_with))
+
+    def find(remedy: Remedy) -> tuple[str, ...]:
+        of_finding = stated.get((remedy.finding, remedy.kind), ())
+        return next((names for value, names in of_finding if _same_shape(value, remedy.command)), ())
+
+    return find
 
 
 def _same_shape(value: str, command: str) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import inf
 
 from logdoctor.diagnosis.prices import price, sized
@@ -73,11 +74,10 @@ def _choose(one: _Settled, earlier: list[_Settled], conflicts: Conflicts, facts:
     """Keep the remedies of a finding that go together with those of earlier ones, or make a choice of both."""
     lost: list[tuple[Remedy, Finding]] = []
     for remedy in one.finding.remedies:
-        rivals = [(other, place) for other in earlier for place in _against(remedy, other.kept, conflicts)]
-        if not rivals:
+        first, place = next(_against(remedy, earlier, conflicts), (one, -1))
+        if place < 0:
             one.kept.append(remedy)
             continue
-        first, place = rivals[0]
         rival = first.kept[place]
         if _outweighs(first.finding, one.finding) or _same_way(remedy, rival, facts):
             lost.append((remedy, first.finding))
@@ -136,31 +136,38 @@ def _begun(remedies: list[Remedy]) -> tuple[Remedy, ...]:
 
 def targets(remedy: Remedy) -> tuple[str, ...]:
     """Return the flags and variables that a remedy sets or removes."""
-    if remedy.kind not in ("flag", "env", "remove"):
+    return _targets(remedy.kind, str(remedy.command))
+
+
+@lru_cache(4096)
+def _targets(kind: str, command: str) -> tuple[str, ...]:
+    if kind not in ("flag", "env", "remove"):
         return ()
-    flags = [flag.replace("--no-", "--", 1) for flag, _ in FLAG.findall(remedy.command)]
-    names = re.findall(r"\b([A-Z][A-Z0-9_]{3,})\b", remedy.command) if not flags else []
+    flags = [flag.replace("--no-", "--", 1) for flag, _ in FLAG.findall(command)]
+    names = re.findall(r"\b([A-Z][A-Z0-9_]{3,})\b", command) if not flags else []
     return tuple(dict.fromkeys((*flags, *names)))
 
 
-def _knobs(remedy: Remedy) -> tuple[str, ...]:
+@lru_cache(4096)
+def _knobs(kind: str, command: str) -> frozenset[str]:
     """Return the names a remedy touches, each with the others that turn the same knob; two images are one knob."""
-    if remedy.kind == "image" and not remedy.command.startswith("RUN "):
-        return (_IMAGE,)
-    names = targets(remedy)
-    return tuple(dict.fromkeys((*names, *(name for knob in _KNOBS if set(knob) & set(names) for name in knob))))
+    if kind == "image" and not command.startswith("RUN "):
+        return frozenset((_IMAGE,))
+    names = _targets(kind, command)
+    return frozenset((*names, *(name for knob in _KNOBS if set(knob) & set(names) for name in knob)))
 
 
-def _against(remedy: Remedy, kept: list[Remedy], conflicts: Conflicts) -> list[int]:
-    """Return the places of the remedies that turn a knob of this one, or that an entry says it does not go with."""
-    mine = {*(targets(remedy) if remedy.kind == "remove" else _knobs(remedy)), *conflicts(remedy)}
-    places = []
-    for place, other in enumerate(kept):
-        # What is taken away makes room for its successor; only advice about the very same name is at odds with it.
-        theirs = targets(other) if remedy.kind == "remove" else _knobs(other)
-        if mine & {*theirs, *conflicts(other)}:
-            places.append(place)
-    return places
+def _against(remedy: Remedy, earlier: list[_Settled], conflicts: Conflicts) -> Iterator[tuple[_Settled, int]]:
+    """Yield the kept remedies that turn a knob of this one, or that an entry says it does not go with."""
+    kind, command, unwanted = remedy.kind, str(remedy.command), conflicts(remedy)
+    # What is taken away makes room for its successor; only advice about the very same name is at odds with it.
+    turned = _targets if kind == "remove" else _knobs
+    mine = {*turned(kind, command), *unwanted}
+    for other in earlier:
+        for place, kept in enumerate(other.kept):
+            theirs = turned(kept.kind, str(kept.command))
+            if not mine.isdisjoint(theirs) or not mine.isdisjoint(conflicts(kept)):
+                yield other, place
 
 
 def _stands_back(finding: Finding, lost: list[tuple[Remedy, Finding]]) -> Iterator[Remedy]:
