@@ -244,6 +244,8 @@ class Remedy:
     """Under which circumstance it holds, in words; empty when it holds here."""
     finding: str = ""
     """Id of the finding it came from."""
+    with_previous: bool = False
+    """Whether it and the one before it in the same finding make up one correction; else it is another way."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -274,6 +274,7 @@ _REMEDY: dict[str, Read] = {
     "when": _keyed(_condition),
     "not_when": _keyed(_condition),
     "conflicts_with": _texts,
+    "with_previous": _boolean,
 }
 
 

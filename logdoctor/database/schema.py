@@ -88,6 +88,8 @@ class RemedySpec(NamedTuple):
     when: Conditions = _NO_CONDITIONS
     not_when: Conditions = _NO_CONDITIONS
     conflicts_with: tuple[str, ...] = ()
+    with_previous: bool = False
+    """Whether it belongs to the remedy before it; else it is another way to mend the same."""
 
 
 class Example(NamedTuple):
@@ -219,6 +221,7 @@ def _remedy(entry: Mapping[str, Any]) -> RemedySpec:
         when=_conditions(entry.get("when")),
         not_when=_conditions(entry.get("not_when")),
         conflicts_with=tuple(entry.get("conflicts_with", ())),
+        with_previous=entry.get("with_previous", False),
     )
 
 

@@ -310,7 +310,9 @@ def _remedies(named: _Named, near: refused.Nearest | None) -> Iterator[Remedy]:
         kind, use, sure = refused.instead_of_variable(absence, typed)
         condition = "" if sure else "if the nearest valid name is what was meant"
         yield Remedy(f"Use {use} instead of {named.shown}", kind, use, condition, named.id)
-    yield Remedy(f"Remove {named.shown}", "remove", f"{owner} {word}" if owner else word, "", named.id)
+    # A name goes when another takes its place; of a flag that gets another value only the value does.
+    both = not owner and bool(absence.suggestion)
+    yield Remedy(f"Remove {named.shown}", "remove", f"{owner} {word}" if owner else word, "", named.id, both)
     if absence.introduced is None or (near is not None and near.same):
         return
     if absence.presence is Presence.LATER or (absence.presence is Presence.UNKNOWN and absence.removed is None):

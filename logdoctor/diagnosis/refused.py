@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from logdoctor.diagnosis.templates import shell_word
@@ -145,9 +146,9 @@ def flag_remedies(absences: Sequence[Absence], corrections: Sequence[Correction]
             kind = "env" if one.new[0].isupper() else "host"
             remedies.append(Remedy(f"Write {_told([one])}", kind, one.new, "" if one.sure else _IF_MEANT, id))
     olds = [one.old for one in corrections]
-    # The rewriter takes the old words out together with what comes in their place.
-    only = "Only take" if any(one.new for one in corrections) else "Take"
-    remedies.append(Remedy(f"{only} {listing(olds)} out", "remove", " ".join(map(shell_word, olds)), "", id))
+    remedies.append(Remedy(f"Take {listing(olds)} out", "remove", " ".join(map(shell_word, olds)), "", id))
+    # All the words were refused at once: each part is about another one.
+    remedies[1:] = [replace(one, with_previous=True) for one in remedies[1:]]
     versions = _versions(absences)
     if versions:
         remedies.append(Remedy(f"Or use {versions}", "advice", "", "", id))

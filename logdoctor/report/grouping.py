@@ -139,7 +139,7 @@ class Step:
     """One line of the fix block."""
 
     joint: str
-    """Empty for the first, `or` for another way to mend the same finding, `and` for another finding's."""
+    """Empty for the first, `or` for another way to mend the same finding, `and` for a further part or finding."""
     verb: str
     """`add`, `set`, `remove`, …; empty without a command."""
     command: str
@@ -161,7 +161,8 @@ def fix_steps(findings: Iterable[Finding], words: Words) -> tuple[Step, ...]:
             if key in seen:
                 continue
             seen.add(key)
-            joint = words("or") if alternative else words("and") if steps else ""
+            other_way = alternative and not remedy.with_previous
+            joint = words("or") if other_way else words("and") if steps else ""
             verb = words.get(f"verb.{remedy.kind}", remedy.kind) if command else ""
             condition = condition_text(remedy.condition, words)
             steps.append(Step(joint, verb, command, _summary(remedy, joint), condition, remedy))

@@ -161,6 +161,7 @@ def _remedy(remedy: Remedy) -> dict[str, Any]:
         "command": remedy.command,
         "condition": remedy.condition,
         "finding": remedy.finding,
+        "with_previous": remedy.with_previous,
     }
 
 

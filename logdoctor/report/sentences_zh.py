@@ -91,7 +91,6 @@ NAMES: tuple[tuple[str, str], ...] = (
     ("Write {}, the nearest value that it takes, instead of {}", "写 {0}（它接受的最接近的值），不写 {1}"),
     ("Write {} instead of {}, {}", "写 {0}，不写 {1}、{2}"),
     ("Write {} instead of {}", "写 {0}，不写 {1}"),
-    ("Only take {+} out", "只去掉 {0}"),
     ("Take {+} out", "去掉 {0}"),
     ("Remove {}", "去掉 {0}"),
     ("Or use vLLM {} or newer, which has it", "或者使用 vLLM {0} 或更新版本，它有这个名字"),

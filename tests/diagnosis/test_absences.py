@@ -178,3 +178,24 @@ def test_words_behind_flags_are_read_as_argparse_prints_them() -> None:
     }  # fmt: skip
     assert typed_values(["nothing refused"]) == {}
     assert listed_values(["invalid choice: 'x' (choose from 'a', b, None, 'c-d')"]) == ("a", "b", "c-d")
+
+
+def joints(text: bytes, *facts: str) -> list[tuple[str, bool]]:
+    return [(remedy["kind"], remedy["with_previous"]) for remedy in root(text, *facts)["remedies"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (refused("--tensor-paralel-size 2 --max-num-seq 32"), [("flag", False), ("remove", True)]),
+        (
+            refused("--moe-backend marlin --linear-backend marlin"),
+            [("env", False), ("env", True), ("remove", True), ("advice", False)],
+        ),
+        (refused("--max_model_length 8192"), [("flag", False), ("remove", True)]),
+        (refused("--mamba-ssu-algorithm horizontal"), [("remove", False), ("advice", False)]),
+        (NO_VALUE.replace(b"fp4", b"bfloat61"), [("flag", False), ("remove", False)]),
+    ],
+)
+def test_parts_of_one_correction_are_told_from_other_ways(text: bytes, told: list[tuple[str, bool]]) -> None:
+    assert joints(text)[: len(told)] == told

@@ -24,7 +24,18 @@ from logdoctor.report.grouping import (
 )
 from logdoctor.report.words import Words
 
-from .cases import CUTLASS, ENGINE_DEAD, ENGINE_INIT, FAILED, NO_BOOT, READY, ULIMIT, UNDECIDABLE, UNKNOWN_VARIABLE
+from .cases import (
+    CUTLASS,
+    ENGINE_DEAD,
+    ENGINE_INIT,
+    FAILED,
+    NO_BOOT,
+    READY,
+    ULIMIT,
+    UNDECIDABLE,
+    UNKNOWN_VARIABLE,
+    diagnosis,
+)
 
 WORDS = Words()
 
@@ -73,6 +84,24 @@ def test_advice_has_no_command_and_an_unheard_of_kind_keeps_its_name() -> None:
 def test_or_is_said_once() -> None:
     made = replace(CUTLASS, remedies=(Remedy("Or so", "flag", "--a"), Remedy("Or raise it", "flag", "--b")))
     assert [(s.joint, s.summary) for s in fix_steps([made], WORDS)] == [("", "Or so"), ("or", "Raise it")]
+
+
+def test_parts_of_one_correction_are_joined_by_and_and_other_ways_by_or() -> None:
+    made = replace(
+        CUTLASS,
+        remedies=(
+            Remedy("Write --b instead of --a", "flag", "--b"),
+            Remedy("Take --a out", "remove", "--a", with_previous=True),
+            Remedy("Or use a newer version", "advice"),
+        ),
+    )
+    assert [step.joint for step in fix_steps([made], WORDS)] == ["", "and", "or"]
+    for name in ("terminal", "text", "markdown", "jira", "html"):
+        text = render(diagnosis(replace(FAILED.boots[0], findings=(made,))), name)
+        assert "or remove" not in text
+        assert "or: remove" not in text
+    steps = fix_steps([replace(made, remedies=made.remedies[1:])], WORDS)
+    assert steps[0].joint == "", "what stands first is joined to nothing"
 
 
 def test_a_notice_is_no_part_of_the_fix() -> None:

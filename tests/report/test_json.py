@@ -85,7 +85,14 @@ def test_keys_of_the_contract_in_their_order() -> None:
         "id", "title", "severity", "role", "confidence", "basis", "cause", "phase", "evidence", "count", "ranks",
         "remedies", "verify", "explained_by", "conditional", "references", "fingerprint",
     ]  # fmt: skip
-    assert list(boot["findings"][0]["remedies"][0]) == ["summary", "kind", "command", "condition", "finding"]
+    assert list(boot["findings"][0]["remedies"][0]) == [
+        "summary",
+        "kind",
+        "command",
+        "condition",
+        "finding",
+        "with_previous",
+    ]
     assert list(boot["facts"]) == sorted(boot["facts"])
 
 
