@@ -10,6 +10,9 @@ from logdoctor.report.redaction import Redactor
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
+        ("/x?sig=abc123 y", "/x?sig=<url-signature-1> y"),
+        ("x&sig=abc123 y", "x&sig=<url-signature-1> y"),
+        ("api_secret_key='abc9xyz', password='hunter2'", "api_secret_key='<secret-1>', password='<password-1>'"),
         ('x\\napi_key=abc', 'x\\napi_key=<api-key-1>'),
         ('x\\tapi_key=abc', 'x\\tapi_key=<api-key-1>'),
         ('x\\rapi_key=abc', 'x\\rapi_key=<api-key-1>'),

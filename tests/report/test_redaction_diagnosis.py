@@ -146,6 +146,7 @@ def test_every_text_field_of_the_model_is_tried() -> None:
     }
     texts |= {"cause", "verify", "conditional", "ranks", "text", "before", "after", "command", "condition"}
     numbers = {
+        "with_previous",
         "line",
         "index",
         "lines",
@@ -220,12 +221,12 @@ def test_a_number_is_secret_by_the_last_word_of_its_key() -> None:
     facts = {
         key: Fact(key, value, 1)
         for key, value in {
-            "args.api_key": 1234567, "x.y.password": 1234567, "password.count": 1234567, "args.port": 8000,
+            "args.api_key": 1234567, "x.y.password": 7654321, "password.count": 1234567, "args.port": 8000,
         }.items()
     }  # fmt: skip
     shown = redact(replace(build({}), boots=(replace(boot, facts=facts),))).boots[0].facts
     assert {key: fact.value for key, fact in shown.items()} == {
-        "args.api_key": "<api-key-1>", "x.y.password": "<api-key-1>", "password.count": 1234567, "args.port": 8000,
+        "args.api_key": "<api-key-1>", "x.y.password": "<password-1>", "password.count": 1234567, "args.port": 8000,
     }  # fmt: skip
     assert shown["args.port"] is facts["args.port"]
 
@@ -253,7 +254,15 @@ def test_what_a_text_was_filled_with_is_learned_and_hidden() -> None:
 
 
 def test_hosts_in_facts_are_known_by_the_keys() -> None:
-    hosts = ("host.name", "args.host", "args.master_addr", "args.data_parallel_address", "a.b.hostname", "env.HOSTNAME")
+    hosts = (
+        "host.name",
+        "args.host",
+        "args.node_name",
+        "args.master_addr",
+        "args.data_parallel_address",
+        "a.b.hostname",
+        "env.HOSTNAME",
+    )
     facts = {key: Fact(key, "headnode", 1) for key in (*hosts, "args.seed", "env.seed")}
     boot = replace(build({}).boots[0], facts=facts)
     shown = redact(replace(build({}), boots=(boot,))).boots[0].facts

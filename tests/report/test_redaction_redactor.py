@@ -145,6 +145,7 @@ def test_the_highest_number_in_the_text_is_reserved() -> None:
         ("Ab1cdeFg2hi", "it was Ab1cde", "it was Ab1cde"),  # a shorter one is looked for as a whole only
         ("Ab1cdeFg2hiJ", "it was Ab1cd", "it was Ab1cd"),
         ("Ab1cdeFg2hiJ", "it was Ab1cde in the middle", "it was Ab1cde in the middle"),
+        ("Ab1cdeFg2hiJ", "Ab1cde and more", "Ab1cde and more"),
         ("correcthorse!battery9", "it was correctho", "it was correctho"),  # nine letters and no digit: a word
         ("correcthorse~battery9", "it was correcthor", "it was <api-key-1>"),
         ("Ab1cdeFg2hiJ", "Ab1cde\nx Fg2hiJ", "<api-key-1>\nx Fg2hiJ"),
@@ -216,6 +217,21 @@ def test_a_secret_that_is_cut_three_times_in_one_text() -> None:
     redactor.learn("api_key='Ab1cdeFg2hiJ'")
     shown = redactor.text("a Ab1cdeF\ng2hiJ b Ab1cde\nFg2hiJ c Ab1c\ndeFg2hiJ d")
     assert shown == "a <api-key-1>\n<api-key-1> b <api-key-1>\n<api-key-1> c <api-key-1>\n<api-key-1> d"
+
+
+def test_a_secret_that_is_cut_in_many_places() -> None:
+    redactor = Redactor()
+    redactor.learn("api_key='Ab1cdeFg2hiJ'")
+    assert redactor.text("a Ab1c\ndeFg2hiJ b " * 30) == "a <api-key-1>\n<api-key-1> b " * 30
+
+
+def test_a_wrapped_secret_that_is_all_of_a_filling_is_one_secret() -> None:
+    parts = (
+        Part("'hf_token': '", own=True), Part("hf_QkZtRwPxLs\nVbNmYcHdGjKeUaTfZr9x"), Part("'", own=True),
+    )  # fmt: skip
+    redactor = Redactor()
+    redactor.learn_worded(Worded(parts))
+    assert redactor.worded(Worded(parts)) == "'hf_token': '<hf-token-1>\n<hf-token-1>'"
 
 
 def test_the_pieces_of_a_wrapped_secret_in_a_filling_have_one_placeholder() -> None:

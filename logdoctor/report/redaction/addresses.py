@@ -30,7 +30,7 @@ _VERSIONED = Pattern(
 )
 # First group of three digits or more: global, local and link-local addresses have it, `c10::` and `[::2]` have not.
 _IPV6 = Pattern(
-    r"(?<![\w:.])(?:::ffff:(?=\d{1,3}\.)|(?=[0-9A-Fa-f]{3,4}:)(?=(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{0,4})"
+    r"(?<![\w:.])(?:(?=[0-9A-Fa-f]{3,4}:)(?=(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{0,4})"
     r"(?:[0-9A-Fa-f]{1,4}:){1,7}(?::?[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{1,4}){0,6}|:)(?:%\w{1,15})?)(?![\w:])"
 )
 _MAC = Pattern(r"(?<![\w:-])[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5}(?![\w:-])")
@@ -82,8 +82,6 @@ def _is_private(octets: tuple[int, ...]) -> bool:
 
 def _is_ipv6(text: str) -> bool:
     groups = text.partition("%")[0].split(":")
-    if text.lower().startswith("::ffff:"):
-        return False  # the IPv4 address in it is found on its own
     if "::" in text:
         return text.count("::") == 1 and len(groups) <= 8
     return len(groups) == 8
