@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from logdoctor.reading import read_text
+from logdoctor.reading.quoting import settings_head
 
 HEAD = "(APIServer pid=1) INFO 11-30 09:54:46 [logger.py:63] "
 PLANTED = "torch.OutOfMemoryError: CUDA out of memory"
@@ -98,3 +99,24 @@ def test_no_request_id_leaves_its_record(planted: str, marked: bool) -> None:
     assert all(record.quoted for record in got[:-1]) or planted.strip() == ""
     assert {record.process.name for record in got} == {"APIServer"}
     assert {record.level for record in got} == {"INFO"}
+
+
+@pytest.mark.parametrize(
+    ("message", "head"),
+    [
+        ("non-default args: {'model': 'CUDA error'}", "non-default args: {"),
+        ("args: Namespace(model='CUDA error')", "args: Namespace("),
+        ("Starting to load model CUDA error...", "Starting to load model "),
+        ("Loading model from scratch...", "Loading model from scratch"),
+        (
+            "Initializing a V1 LLM engine (v0.17.1) with config: model='CUDA error'",
+            "Initializing a V1 LLM engine (v0.17.1) with config: ",
+        ),
+        ("Initializing an LLM engine (v0.8.5) with config: x", "Initializing an LLM engine (v0.8.5) with config: "),
+        ("the args: Namespace(x)", ""),
+        ("args: x", ""),
+        ("CUDA error", ""),
+    ],
+)
+def test_what_an_operator_chose_stands_behind_a_known_beginning(message: str, head: str) -> None:
+    assert settings_head(message) == head

@@ -194,3 +194,28 @@ def test_the_characters_of_a_record_are_counted_over_its_lines(monkeypatch: pyte
     ((_, record),) = group([Line(1, "word"), *(Line(number, "  " + "x" * 38) for number in range(2, 9))])
     assert [number for number, _ in record.lines] == [1, 2, 3, 3, 7, 8]
     assert record.lines[3][1] == "…[3 lines cut]…"
+
+
+def test_a_record_is_closed_by_another_form_of_its_process() -> None:
+    logged = [Line(1, "(A pid=1) INFO 11-30 09:00:00 [a.py:1] x"), Line(2, "(A pid=1) INFO:     b"), entry(3), entry(4)]
+    assert dict(taken_at(logged))[1] == 2
+    rust = "(RustFrontend pid=3) ERROR 11-30 09:22:01 [main.rs:110] process failed: x"
+    assert dict(taken_at([Line(1, "word"), Line(2, rust), entry(3), entry(4)]))[1] == 2
+    bare = [Line(1, "(A pid=1) word"), Line(2, "(A pid=1) INFO 11-30 09:00:00 [a.py:1] x"), entry(3), entry(4)]
+    assert dict(taken_at(bare))[1] == 2
+
+
+def test_an_error_of_the_rust_front_end_has_its_line() -> None:
+    rust = Line(7, "(RustFrontend pid=3) ERROR 11-30 09:22:01 [main.rs:110] process failed with error: shut down")
+    causes = ("", "Caused by these errors (recent errors listed first):", "  1: tokenizer error: no file")
+    ((_, record),) = group([rust, *(Line(number, text) for number, text in enumerate(causes, start=8))])
+    assert record.exception is not None and record.exception.cause is not None
+    assert (record.exception.line, record.exception.cause.line) == (7, 10)
+
+
+def test_a_half_closed_slot_lets_its_records_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "_MAX_SLOTS", 4)
+    starts = [opened(pid, pid) for pid in range(1, 9)]
+    taken = dict(taken_at(starts))
+    assert taken[1] == 6  # the sixth process is one too many
+    assert taken[8] == 8
