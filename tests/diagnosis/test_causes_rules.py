@@ -131,6 +131,9 @@ def test_what_explains_an_error_weighs_as_much_as_it() -> None:
     assert roles(explainer, explained, candidate("third", 2, weight=1)) == {
         "explainer": Role.ROOT_CAUSE, "explained": Role.CONSEQUENCE, "third": Role.CONTRIBUTING,
     }  # fmt: skip
+    milder = candidate("milder", 3, weight=1, consequence_of=("explainer",))
+    found = roles(explainer, explained, milder, candidate("third", 2, weight=0, general=True))
+    assert found["explainer"] is Role.ROOT_CAUSE  # the heaviest of what it explains counts, whichever comes last
     heavy = candidate("explainer", 9, weight=0)
     assert (
         roles(heavy, candidate("explained", 1, weight=2, consequence_of=("explainer",)))["explainer"] is Role.ROOT_CAUSE
@@ -141,6 +144,7 @@ def test_a_boot_that_serves_has_no_cause_of_what_a_healthy_server_says() -> None
     assert roles(candidate("one", weight=2), failed=False) == {"one": Role.CONTRIBUTING}
     assert roles(candidate("one", weight=1), failed=False) == {"one": Role.ROOT_CAUSE}
     assert roles(candidate("one", weight=2), failed=True) == {"one": Role.ROOT_CAUSE}
+    assert judge([candidate("one", 5)], failed=False)[0].role is Role.ROOT_CAUSE  # no stop was asked for
 
 
 def test_what_belongs_to_a_stop_alarms_nobody() -> None:
