@@ -245,7 +245,22 @@ def prose_summary(diagnosis: Diagnosis) -> str:
         return "" if summary in _SAID_BY_THE_HEADLINE else summary
     roots = [finding for finding in boot.findings if finding.role is Role.ROOT_CAUSE]
     summary = one_line(boot.summary)
-    return summary if len(roots) > 1 and not any(one_line(root.title) in summary for root in roots) else ""
+    if len(roots) < 2 or any(one_line(root.title) in summary for root in roots):
+        return ""
+    # That the server did not start says the headline.
+    for joint, begun in _DECIDES:
+        _, mark, command = summary.partition(joint)
+        if mark:
+            return begun + command
+    return summary
+
+
+_DECIDES = (("; this decides: ", "This decides: "), ("；用这个来判定：", "用这个来判定："))
+
+
+def deciding(summary: str) -> str:
+    """Return a summary that says what decides between causes without these words, for behind a heading that says so."""
+    return next((summary.removeprefix(begun) for _, begun in _DECIDES if summary.startswith(begun)), summary)
 
 
 def redaction_text(diagnosis: Diagnosis, words: Words) -> str:

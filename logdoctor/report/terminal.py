@@ -6,11 +6,9 @@ types is never wrapped.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 
 from rich.cells import cell_len
-from rich.console import Console
 from rich.text import Text
 
 from logdoctor.model import BootDiagnosis, Diagnosis, Finding, Severity, Verdict
@@ -19,6 +17,7 @@ from logdoctor.report.escaping import defuse_commands, one_line, to_ascii
 from logdoctor.report.grouping import (
     Groups,
     Step,
+    deciding,
     distinct_evidence,
     fix_heading,
     fix_steps,
@@ -38,15 +37,17 @@ from logdoctor.report.grouping import (
 from logdoctor.report.headline import boot_groups, boot_views, boots_left_out, headline, subject
 from logdoctor.report.launches import change_lines, is_changed, paste_lines
 from logdoctor.report.options import RenderOptions
-from logdoctor.report.words import UNKNOWN_FAILURE, Words, glyphs
-from logdoctor.report.wrapping import breaks, has_wide
+from logdoctor.report.sheet import PROSE_COLUMNS, ROWS_SHOWN, Sheet, pad
+from logdoctor.report.words import UNKNOWN_FAILURE, Words
 
-_PROSE_COLUMNS = 110
-"""Longer lines of prose are hard to read, however wide the terminal is."""
 _COMMAND_COLUMNS = 40
 """A longer command does not push the reasons of the others aside."""
 _EVIDENCE_SHOWN, _EVIDENCE_LINES, _EVIDENCE_LINES_ALONE = 4, 2, 4
-_RANKS_SHOWN, _ROWS_SHOWN, _NOTED_TOLD = 8, 8, 3
+_BESIDE_THE_NAME = 18
+"""Columns that the version takes before the name of the model."""
+_FIRST_SCREEN = 15
+"""Lines within which the fix begins, where the cause itself leaves room for it."""
+_RANKS_SHOWN, _NOTED_TOLD = 8, 3
 
 _VERDICT_STYLE = {
     Verdict.READY: "bold green",
@@ -77,26 +78,8 @@ def render(diagnosis: Diagnosis, options: RenderOptions) -> str:
     return to_ascii(text) if options.ascii else text
 
 
-class _Page:
+class _Page(Sheet):
     """A report being written, top to bottom."""
-
-    def __init__(self, options: RenderOptions) -> None:
-        self._width = max(20, options.width)
-        self._words = Words(options.lang)
-        self._marks = glyphs(options.ascii)
-        self._out = io.StringIO()
-        # An empty environment: the caller has decided about colour and width, and the output may not depend on more.
-        self._console = Console(
-            file=self._out,
-            width=self._width,
-            force_terminal=options.color,
-            color_system="standard" if options.color else None,
-            markup=False,
-            highlight=False,
-            emoji=False,
-            legacy_windows=False,
-            _environ={},
-        )
 
     # ------------------------------------------------------------------------------------ the order of the page
 
@@ -125,23 +108,56 @@ class _Page:
         return self._out.getvalue()
 
     def _cause(self, groups: Groups) -> None:
-        for finding in groups.main:
-            self._main(finding, groups)
+        """Write the cause, its evidence and the fix; evidence that would push the fix off the first screen follows."""
         together = fixed_together(groups)
         steps = fix_steps(together, self._words)
+        # A blank line and the heading stand before the first step.
+        beside = not steps or self._fits(groups.main, groups, below=3)
+        for finding in groups.main:
+            self._main(finding, groups, evidence=beside)
         if steps:
             self._heading(fix_heading(together, self._words))
             self._fix(steps, groups.main[:1])
+        if not beside:
+            self._evidence_of(groups)
+
+    def _fits(self, findings: Sequence[Finding], groups: Groups, below: int) -> bool:
+        """Tell whether what comes `below` lines after these findings and their evidence is on the first screen."""
+        begin = self._out.tell()
+        for finding in findings:
+            self._main(finding, groups)
+        lines = self._out.getvalue().count("\n")
+        self._out.seek(begin)
+        self._out.truncate()
+        return lines + below <= _FIRST_SCREEN
+
+    def _evidence_of(self, groups: Groups) -> None:
+        """Write the evidence of the main findings under a heading of its own, the same lines once."""
+        told = [finding for finding in groups.main if finding.evidence]
+        if not told:
+            return
+        self._heading(self._words("evidence").upper())
+        lines = {tuple((item.line, item.text) for item in finding.evidence) for finding in told}
+        for finding in told if len(lines) > 1 else told[:1]:
+            self._evidence(finding, named=len(lines) > 1)
+
+    def _fitting(self, part: str) -> Sequence[str]:
+        """Return what was started in one piece, or the name and its details apart where a line cannot hold both."""
+        name, bracket, details = part.partition(" (")
+        return (name, f"({details}") if bracket and cell_len(part) > self._width - _BESIDE_THE_NAME else (part,)
 
     def _candidates(self, groups: Groups, summary: str) -> None:
         """Write the causes between which the log does not decide, each with its fix, and what decides."""
         self._blank()
         self._wrapped(Text(self._words("undecided", count=len(groups.main))))
-        for finding in groups.main:
-            self._main(finding, groups)
-            self._fix(fix_steps([finding], self._words), (finding,), head=f"{self._words('fix')} ")
         if summary:
-            self._rows(self._words("decide"), [summary], blank=True)
+            self._rows(self._words("decide"), [deciding(summary)])
+        beside = self._fits(groups.main[:1], groups, below=1)
+        for finding in groups.main:
+            self._main(finding, groups, evidence=beside)
+            self._fix(fix_steps([finding], self._words), (finding,), head=f"{self._words('fix')} ")
+        if not beside:
+            self._evidence_of(groups)
 
     def _rest(self, diagnosis: Diagnosis, groups: Groups) -> None:
         """Write what is not the cause, in rows without blank lines between them."""
@@ -165,10 +181,11 @@ class _Page:
         started = subject(diagnosis.boot, self._words) if diagnosis.boot else ()
         for text in more:
             self._wrapped(Text(f"  {text}"), hang=2, limit=self._width)
-        for position, text in enumerate(flow(started, self._width - 2, separator)):
+        pieces = [piece for part in started for piece in self._fitting(part)]
+        for position, text in enumerate(flow(pieces, self._width - 2, separator)):
             self._wrapped(Text(f"  {text}" if position else text), hang=2, limit=self._width)
 
-    def _main(self, finding: Finding, groups: Groups) -> None:
+    def _main(self, finding: Finding, groups: Groups, *, evidence: bool = True) -> None:
         self._blank()
         severity = finding.severity
         left = Text.assemble(
@@ -180,30 +197,33 @@ class _Page:
         unknown = finding.id == UNKNOWN_FAILURE
         sure = (self._words("not_in_database"),) if unknown else sureness(finding, self._words)
         right = f" {self._marks.dot} ".join(sure)
-        gap = min(self._width, _PROSE_COLUMNS) - left.cell_len - cell_len(right)
+        gap = min(self._width, PROSE_COLUMNS) - left.cell_len - cell_len(right)
         self._wrapped(left + Text(" " * gap + right) if gap > 1 else left + Text(f"  {right}"), hang=2)
         self._wrapped(Text(one_line(finding.title), style="bold"), indent=2)
         if one_line(finding.cause) not in ("", one_line(finding.title)):
             self._wrapped(Text(one_line(finding.cause)), indent=2)
         for condition in finding.conditional:
             self._wrapped(Text(self._words("holds_if", condition=one_line(condition))), indent=2)
-        self._evidence(finding)
+        if evidence:
+            self._evidence(finding)
         if unknown:
             self._wrapped(Text(self._words("report_unknown")), indent=2)
             self._raw(f"    {self._words('report_unknown_command')}")
 
-    def _evidence(self, finding: Finding) -> None:
+    def _evidence(self, finding: Finding, *, named: bool = False) -> None:
+        if named and finding.evidence:
+            self._raw(f"  {one_line(finding.id)}")
         shown = distinct_evidence(finding)[:_EVIDENCE_SHOWN]
         told = [stated_by(item, self._words) for item, _ in shown]
         numbers, names = [where for where, _ in told], [name[:24] for _, name in told]
         wide, name_wide = (max(map(cell_len, column), default=0) for column in (numbers, names))
         for (item, again), where, name in zip(shown, numbers, names, strict=True):
-            lead = [column for column in (_pad(where, wide), _pad(name, name_wide)) if column.strip()]
+            lead = [column for column in (pad(where, wide), pad(name, name_wide)) if column.strip()]
             lines = _EVIDENCE_LINES if len(shown) > 1 else _EVIDENCE_LINES_ALONE
             self._cut("".join(f"{column}  " for column in lead), one_line(item.text), lines)
             if again:
-                others = shorten([str(line) for line in again], _ROWS_SHOWN, self._words)
-                self._wrapped(Text(self._words("again", lines=others)), indent=4)
+                others = shorten([str(line) for line in again], ROWS_SHOWN, self._words)
+                self._wrapped(Text(self._words("again" if len(again) == 1 else "again_many", lines=others)), indent=4)
         more = max(finding.count, len(finding.evidence)) - sum(1 + len(again) for _, again in shown)
         if more > 0 and shown:
             self._raw(f"    {self._words('more_alike', count=more)}")
@@ -214,15 +234,18 @@ class _Page:
     def _fix(self, steps: Sequence[Step], verified: Sequence[Finding], head: str = "") -> None:
         """Write remedies, what one types in one column, and what shows that they worked."""
         checks = [one_line(finding.verify) for finding in verified if finding.verify] if steps else []
-        names = [(head + " ".join(part for part in (step.joint, step.verb) if part)).strip() for step in steps]
+        joined = (" ".join(part for part in (step.joint, step.verb) if part) for step in steps)
+        names = [
+            ((head if number == 0 else " " * cell_len(head)) + name).rstrip() for number, name in enumerate(joined)
+        ]
         wide = max((cell_len(name) for name in (*names, self._words("verify") if checks else "")), default=0)
         column = max(
             (cell_len(step.command) for step in steps if cell_len(step.command) <= _COMMAND_COLUMNS), default=0
         )
         for step, name in zip(steps, names, strict=True):
-            self._step(step, f"  {_pad(name, wide)}  " if name else "  ", column)
+            self._step(step, f"  {pad(name, wide)}  " if name else "  ", column)
         for text in checks:
-            self._wrapped(Text(f"  {_pad(self._words('verify'), wide)}  {text}"), hang=wide + 4)
+            self._wrapped(Text(f"  {pad(self._words('verify'), wide)}  {text}"), hang=wide + 4)
 
     def _step(self, step: Step, lead: str, column: int = 0) -> None:
         """Write one remedy: the command on its line, the reason beside it where it fits, else below."""
@@ -231,8 +254,8 @@ class _Page:
             self._wrapped(Text(lead + reason), hang=cell_len(lead))
             return
         lines = step.command.split("\n")
-        beside = f"{lead}{_pad(lines[0], column)}   {reason}"
-        if len(lines) == 1 and cell_len(beside) <= min(self._width, _PROSE_COLUMNS):
+        beside = f"{lead}{pad(lines[0], column)}   {reason}"
+        if len(lines) == 1 and cell_len(beside) <= min(self._width, PROSE_COLUMNS):
             self._raw(beside)
             return
         for position, line in enumerate(lines):
@@ -245,13 +268,13 @@ class _Page:
         """Write a row for each finding that deserves a look, with its fix where the fix block does not hold it."""
         told = {finding.id for finding in fixed_together(groups)}
         head = self._words("also")
-        for position, finding in enumerate(groups.also[:_ROWS_SHOWN]):
+        for position, finding in enumerate(groups.also[:ROWS_SHOWN]):
             self._row(head if position == 0 else " " * cell_len(head), finding)
             for step in fix_steps([finding], self._words)[:1]:
                 if finding.id not in told:
                     self._step(step, f"{' ' * cell_len(head)}    {step.verb} ".rstrip() + " ")
-        if len(groups.also) > _ROWS_SHOWN:
-            self._raw(f"{' ' * cell_len(head)}  {self._words('more', count=len(groups.also) - _ROWS_SHOWN)}")
+        if len(groups.also) > ROWS_SHOWN:
+            self._raw(f"{' ' * cell_len(head)}  {self._words('more', count=len(groups.also) - ROWS_SHOWN)}")
 
     def _noted(self, noted: Sequence[Finding], folded: bool) -> None:
         """Write the findings that ask for nothing: names only when folded, else the first ones as rows."""
@@ -271,7 +294,7 @@ class _Page:
         self._wrapped(line, hang=cell_len(head) + 4)
 
     def _charts(self, boot: BootDiagnosis) -> None:
-        width = min(self._width, _PROSE_COLUMNS)
+        width = min(self._width, PROSE_COLUMNS)
         head = self._words("start")
         pieces = timeline_pieces(boot, max(8, min(width - 50, 60)), self._marks, self._words)
         self._rows(head, flow(pieces, width - cell_len(head) - 2, "  "), blank=True)
@@ -302,15 +325,22 @@ class _Page:
         self._list(f"  {self._words('unknown_parts')}:", [one_line(part) for part in launch.unknown])
 
     def _footer(self, diagnosis: Diagnosis, groups: Groups) -> None:
-        known = [self._words("explain", id=one_line(f.id)) for f in groups.main if f.id != UNKNOWN_FAILURE]
-        prints = [self._words("fingerprint", fingerprint=one_line(f.fingerprint)) for f in groups.main if f.fingerprint]
-        parts = [part for part in (*known, *prints, redaction_text(diagnosis, self._words)) if part]
+        separator = f" {self._marks.dot} "
+        known = [separator.join(self._named_by(finding)) for finding in groups.main]
+        parts = [part for part in (*known, redaction_text(diagnosis, self._words)) if part]
         if parts:
             self._blank()
-        for line in flow(parts, self._width, f" {self._marks.dot} "):
+        for line in flow(parts, self._width, separator):
             self._raw(line)
 
-    # ------------------------------------------------------------------------------------ lines
+    def _named_by(self, finding: Finding) -> list[str]:
+        """Return what one types to read more about a finding, and what tells its kind from others."""
+        known = [self._words("explain", id=one_line(finding.id))] if finding.id != UNKNOWN_FAILURE else []
+        return (
+            [*known, self._words("fingerprint", fingerprint=one_line(finding.fingerprint))]
+            if finding.fingerprint
+            else known
+        )
 
     def _line(self, finding: Finding) -> str:
         return place(finding, self._words)
@@ -318,70 +348,3 @@ class _Page:
     def _named(self, name: str, finding: Finding) -> str:
         where = self._line(finding)
         return f"{name} ({where})" if where else name
-
-    def _blank(self) -> None:
-        if not self._out.getvalue().endswith("\n\n"):
-            self._raw("")
-
-    def _heading(self, text: str) -> None:
-        self._blank()
-        self._print(Text(text, style="bold"))
-
-    def _rows(self, head: str, lines: Sequence[str], *, blank: bool = False) -> None:
-        """Write lines of prose or drawing beside a heading."""
-        if blank and lines:
-            self._blank()
-        indent = cell_len(head) + 2
-        for position, line in enumerate(lines):
-            start = Text.assemble((head, "bold"), "  ") if position == 0 else Text(" " * indent)
-            self._wrapped(start + Text(line), hang=indent)
-
-    def _list(self, head: str, items: Sequence[str]) -> None:
-        """Write a list beside a heading: the first items, the rest as a count."""
-        if items:
-            self._rows(head, [shorten(items, _ROWS_SHOWN, self._words)])
-
-    def _wrapped(self, text: Text, *, indent: int = 0, hang: int = 0, limit: int = _PROSE_COLUMNS) -> None:
-        """Write prose, wrapped at a readable width, later lines `hang` columns further in."""
-        columns = max(10, min(self._width, limit) - indent)
-        first, *rest = self._lines(text, columns) or [Text()]
-        self._print(Text(" " * indent) + first)
-        if rest:
-            remaining = text[len(first) :]
-            remaining = remaining[len(remaining.plain) - len(remaining.plain.lstrip()) :]
-            hang = hang if columns - hang >= 20 else min(hang, 4)
-            lead = " " * (indent + hang)
-            for line in self._lines(remaining, max(10, columns - hang)):
-                self._print(Text(lead) + line)
-
-    def _lines(self, text: Text, columns: int) -> Sequence[Text]:
-        # Rich ends lines at blanks only, of which Chinese has few.
-        wide = has_wide(text.plain)
-        return [*(text.divide(breaks(text.plain, columns)) if wide else text.wrap(self._console, columns))]
-
-    def _cut(self, lead: str, text: str, limit: int) -> None:
-        """Write one line of the log on at most `limit` lines of the terminal, then cut with the cut shown."""
-        indent = 4 + (cell_len(lead) if self._width - cell_len(lead) > 30 else 0)
-        columns = max(10, self._width - indent)
-        lines = Text(text).wrap(self._console, columns)
-        shown = [line.plain for line in lines[:limit]]
-        if len(lines) > len(shown):
-            last = Text(shown[-1])
-            last.truncate(columns - len(self._marks.ellipsis), overflow="crop")
-            shown[-1] = last.plain.rstrip() + self._marks.ellipsis
-        if indent == 4 and lead:
-            self._wrapped(Text(lead.rstrip()), indent=4)
-        for position, line in enumerate(shown or [""]):
-            self._raw(f"    {lead}{line}" if position == 0 and indent > 4 else " " * indent + line)
-
-    def _raw(self, text: str, style: str = "") -> None:
-        """Write one line as it is, however long: what one pastes may not be broken."""
-        self._print(Text(text, style))
-
-    def _print(self, text: Text) -> None:
-        text.rstrip()
-        self._console.print(text, soft_wrap=True)
-
-
-def _pad(text: str, cells: int) -> str:
-    return text + " " * (cells - cell_len(text))

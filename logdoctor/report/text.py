@@ -145,7 +145,7 @@ class _Lines:
             yield f"    {who}{clip(one_line(item.text), _EVIDENCE_COLUMNS, self._marks.ellipsis)}"
             if again:
                 others = shorten([str(line) for line in again], _BOOTS_SHOWN, self._words)
-                yield f"    {self._words('again', lines=others)}"
+                yield f"    {self._words('again' if len(again) == 1 else 'again_many', lines=others)}"
         more = max(finding.count, len(finding.evidence)) - sum(1 + len(again) for _, again in shown)
         if more > 0 and finding.evidence:
             yield f"    {self._words('more_alike', count=more)}"

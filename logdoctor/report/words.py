@@ -95,6 +95,7 @@ ENGLISH: Mapping[str, str] = {
     "by.given": "as given",
     "more": "and {count} more",
     "more_alike": "{count} more like this",
+    "again_many": "again on lines {lines}",
     "again": "again on line {lines}",
     "on_ranks": "on ranks {ranks}",
     "basis": "basis: {basis}",

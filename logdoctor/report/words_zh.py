@@ -89,6 +89,7 @@ CHINESE: Mapping[str, str] = {
     "by.given": "由人工给出",
     "more": "等，另有 {count} 项",
     "more_alike": "同样的还有 {count} 条",
+    "again_many": "第 {lines} 行又出现",
     "again": "第 {lines} 行又出现",
     "on_ranks": "出现在 rank {ranks}",
     "basis": "依据：{basis}",

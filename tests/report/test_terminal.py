@@ -66,7 +66,7 @@ def test_an_unknown_failure_says_so_and_how_to_report_it() -> None:
 def test_two_causes_stand_side_by_side_with_what_decides() -> None:
     text = at(UNDECIDABLE)
     places = [
-        text.index(word) for word in ("CAUSE 1 OF 2", "OOMKilled true", "CAUSE 2 OF 2", "OOMKilled false", "DECIDE")
+        text.index(word) for word in ("DECIDE", "CAUSE 1 OF 2", "OOMKilled true", "CAUSE 2 OF 2", "OOMKilled false")
     ]
     assert places == sorted(places)
     assert "ROOT CAUSE" not in text
@@ -150,3 +150,58 @@ def test_no_line_ends_in_blanks() -> None:
     for name in CASES:
         for width in (80, 200):
             assert not re.search(r"[ \t]$", at(CASES[name], width), re.MULTILINE)
+
+
+def line_of(text: str, start: str) -> int:
+    return next(number for number, line in enumerate(text.splitlines(), 1) if line.startswith(start))
+
+
+def test_evidence_that_would_push_the_fix_off_the_first_screen_follows_it() -> None:
+    long = replace(CUTLASS, cause="The kernel was built for another GPU. " * 6)
+    text = at(diagnosis(replace(FAILED.boots[0], findings=(long,))))
+    assert line_of(text, "FIX") <= 15
+    assert line_of(text, "EVIDENCE") > line_of(text, "FIX")
+    assert "line 562" in text[text.index("EVIDENCE") :]
+    short = at(diagnosis(replace(FAILED.boots[0], findings=(replace(CUTLASS, cause=CUTLASS.title),))))
+    assert "EVIDENCE" not in short
+    assert short.index("line 562") < short.index("FIX")
+
+
+def test_what_decides_stands_above_the_causes_and_the_same_evidence_once() -> None:
+    shared = tuple(replace(cause, evidence=CUTLASS.evidence) for cause in UNDECIDABLE.boots[0].findings[:2])
+    boot = replace(UNDECIDABLE.boots[0], findings=shared, summary="did not start; this decides: nvidia-smi")
+    text = at(diagnosis(boot))
+    assert "\nDECIDE  nvidia-smi\n" in text
+    assert text.index("DECIDE") < text.index("CAUSE 1 OF 2")
+    assert "did not start" not in text
+    crowded = tuple(replace(one, cause="So it is. " * 70) for one in shared)
+    text = at(diagnosis(replace(boot, findings=crowded)))
+    assert text.count("line 562") == 1
+    assert text.index("EVIDENCE") > text.index("CAUSE 2 OF 2")
+
+
+def test_the_fix_of_a_candidate_is_headed_once() -> None:
+    both = (Remedy("One", "flag", "--a"), Remedy("Two", "flag", "--b"))
+    causes = tuple(replace(cause, remedies=both) for cause in UNDECIDABLE.boots[0].findings[:2])
+    text = at(diagnosis(replace(UNDECIDABLE.boots[0], findings=causes)))
+    assert "  FIX add     --a" in text
+    assert "      or add  --b" in text
+
+
+def test_lines_are_counted_in_their_number() -> None:
+    first, second = CUTLASS.evidence
+    for lines, said in (((900,), "again on line 900"), ((900, 901), "again on lines 900, 901")):
+        made = replace(CUTLASS, evidence=(first, second, *(replace(first, line=line) for line in lines)))
+        boot = replace(FAILED.boots[0], findings=(made,))
+        assert said in at(diagnosis(boot))
+        assert said in render(diagnosis(boot), "text")
+
+
+def test_a_long_name_of_a_model_stands_beside_the_version() -> None:
+    name = replace(FAILED.boots[0].facts["model.served_name"], value="nvidia/NVIDIA-Nemotron-3-Super-120B-A12B-NVFP4")
+    boot = replace(FAILED.boots[0], facts={**FAILED.boots[0].facts, "model.served_name": name})
+    lines = at(diagnosis(boot)).splitlines()
+    assert "vLLM 0.17.1 · nvidia/NVIDIA-Nemotron-3-Super-120B-A12B-NVFP4" in lines
+    assert lines[lines.index("vLLM 0.17.1 · nvidia/NVIDIA-Nemotron-3-Super-120B-A12B-NVFP4") + 1].startswith(
+        "  (NemotronHForCausalLM, modelopt_fp4)"
+    )

@@ -110,7 +110,9 @@ class Sections:
         if item.before or item.after:
             lines = (*item.before[-_CONTEXT:], f"> {item.text}", *item.after[:_CONTEXT])
             around = folded(words("html.around"), tag("pre", "\n".join(map(_long, lines)), class_="log"))
-        repeated = tag("p", words("again", lines=others), class_="where") if again else ""
+        repeated = (
+            tag("p", words("again" if len(again) == 1 else "again_many", lines=others), class_="where") if again else ""
+        )
         return tag("div", head, said, around, repeated, class_="evidence")
 
     def launch(self, launch: Launch) -> Html:
