@@ -19,7 +19,13 @@ _FOLDS = (
         re.compile(r"\b(?:eyJ|(?:sk|hf|gsk|pplx|xai|xapp|nvapi|glpat|pypi|npm|dapi|gh[pousr]|xox[a-z])[-_])[\w.-]{6,}"),
         "T",
     ),
-    (re.compile(r"(?i)((?:key|token|passw(?:or)?d|secret|cookie|authorization)[\"']?\s?[=:]\s?)[^\s,;]+"), r"\1S"),
+    (
+        re.compile(
+            r"(?i)((?:key|token|passw(?:or)?d|secret|cookie|authorization)[\"']?\s?[=:]\s?)"
+            r"(?:'[^'\n]*'|\"[^\"\n]*\"|[^\s,;]+)"
+        ),
+        r"\1S",
+    ),
     (re.compile(r"'[^'\n]*'|\"[^\"\n]*\"|`[^`\n]*`"), "S"),
     (re.compile(r"(?:(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*://|/|~/|[A-Z]:\\)[^\s,;:)\]}]+"), "P"),
     (re.compile(r"(?<![\w-])(?=[\w-]{12})(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w-]+"), "T"),

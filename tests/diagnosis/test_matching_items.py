@@ -207,3 +207,21 @@ def test_entries_on_facts_alone_need_their_facts() -> None:
     assert BootMatcher(matcher).matches(()) == []
     (found,) = BootMatcher(matcher).matches(("gpu.name",))
     assert (found.hits, found.count, found.ranks, dict(found.captures)) == ((), 1, (), {})
+
+
+def test_a_pattern_without_a_literal_core_is_tried_on_every_record() -> None:
+    bare = MatchItem(pattern=r"[0-9]{4}x[0-9]{2}")
+    assert line_of(matched(MatchBlock(any=(bare,)), record(1, "word"), record(2, "so 1234x56 it is"))) == [2]
+    assert line_of(matched(MatchBlock(any=(FIRST, bare)), record(1, "1234x56"), record(2, "the first text of it"))) == [
+        1,
+        2,
+    ]
+    assert (
+        matched(MatchBlock(any=(FIRST,), none=(bare,)), record(1, "1234x56"), record(2, "the first text of it")) is None
+    )
+
+
+def test_a_line_of_a_message_has_its_own_beginning() -> None:
+    anchored = MatchItem(pattern=r"^the first text of it$")
+    assert line_of(matched(MatchBlock(any=(anchored,)), record(1, "head", "the first text of it", "tail"))) == [2]
+    assert matched(MatchBlock(any=(anchored,)), record(1, "not the first text of it")) is None
