@@ -216,9 +216,6 @@ def test_a_pattern_without_a_literal_core_is_tried_on_every_record() -> None:
         1,
         2,
     ]
-    assert (
-        matched(MatchBlock(any=(FIRST,), none=(bare,)), record(1, "1234x56"), record(2, "the first text of it")) is None
-    )
 
 
 def test_a_line_of_a_message_has_its_own_beginning() -> None:
