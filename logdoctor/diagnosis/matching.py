@@ -246,7 +246,7 @@ class BootMatcher:
         except TimeoutError:
             self.too_slow[item.text] = None
             return None
-        if found is None or found.start() > head:
+        if found is None or found.start() >= head:
             return None
         position = min(message.count("\n", 0, found.start()), len(record.lines) - 1)
         line, text = record.lines[position]

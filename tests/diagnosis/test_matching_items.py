@@ -132,6 +132,8 @@ def test_behind_the_words_of_a_list_of_settings_nothing_is_found() -> None:
     settings = record(5, "non-default args: {'model': 'the first text of it'}", level="INFO", role="api")
     assert matched(MatchBlock(any=(FIRST,)), settings) is None
     assert line_of(matched(MatchBlock(any=(item,)), settings)) == [5]
+    model = record(5, "Starting to load model the first text of it...", level="INFO", role="worker")
+    assert matched(MatchBlock(any=(FIRST,)), model) is None
 
 
 @pytest.mark.parametrize(
@@ -161,6 +163,7 @@ def test_hits_in_complaints_and_elsewhere_come_together() -> None:
         boot.observe(one, one.message, matcher.find([one.message])[0], requested=line % 2 == 0)
     (found,) = boot.matches(())
     assert (found.count, found.last_line, line_of(found)) == (10, 10, list(range(1, 9)))
+    assert [hit.line for hit in boot._of(FIRST, requested=True).kept] == list(range(1, 9))  # type: ignore[union-attr]
     assert len(found.ranks) == 10
 
 
@@ -222,3 +225,25 @@ def test_a_line_of_a_message_has_its_own_beginning() -> None:
     anchored = MatchItem(pattern=r"^the first text of it$")
     assert line_of(matched(MatchBlock(any=(anchored,)), record(1, "head", "the first text of it", "tail"))) == [2]
     assert matched(MatchBlock(any=(anchored,)), record(1, "not the first text of it")) is None
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("head\nab TARGET cd\ntail", "ab TARGET cd"),
+        ("one\ntwo\nTARGET cd", "TARGET cd"),
+        ("TARGET cd", "TARGET cd"),
+        ("\nTARGET\n\nx", "TARGET"),
+        ("long words before TARGET word", "… TARGET…"),
+        ("ab TARGET words that follow it\nx", "ab TARGET…"),
+        ("ab TARGETab", "ab TARGETab"),
+        ("head\nabcd TARGET cd\ntail", "abcd TARGET cd"),
+        ("head\nabcde TARGET cd\ntail", "… TARGET cd"),
+        ("TARGET abc", "TARGET abc"),
+        ("TARGET abcd", "TARGET…"),
+    ],
+)
+def test_a_wide_line_is_cut_around_what_was_found(message: str, shown: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matching, "MAX_LINE", 40)
+    text = matching._around(message, message.index("TARGET"))
+    assert text.replace(" …", "…") == shown

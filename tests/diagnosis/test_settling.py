@@ -8,9 +8,9 @@ import pytest
 
 from logdoctor.database.schema import RemedySpec, Signature
 from logdoctor.diagnosis.remedies import conflicts_of
-from logdoctor.diagnosis.settling import settle
+from logdoctor.diagnosis.settling import settle, targets
 from logdoctor.launch import apply
-from logdoctor.model import Basis, Confidence, Fact, Finding, Remedy, Role, Severity
+from logdoctor.model import Basis, Confidence, Fact, FactValue, Finding, Remedy, Role, Severity
 from logdoctor.report import RenderOptions, render
 from logdoctor.wording import Part, Worded
 from tests.database.build import any_of, signature
@@ -205,3 +205,98 @@ def test_a_boot_that_pulls_both_ways_says_so_in_every_format() -> None:
         text = " ".join(render(made, name, options=RenderOptions()).split())
         for words in ("choice against", "a smaller KV cache", "less memory for graphs"):
             assert words in text, (name, words)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "facts", "same"),
+    [
+        (flag("--enforce-eager"), flag("--enforce-eager"), {}, True),
+        (flag("--max-num-seqs 8", "remove"), flag("--max-num-seqs", "remove"), {}, True),
+        (flag("--enforce-eager"), flag("--enforce-eager", "remove"), {}, False),
+        (flag("--moe-backend marlin"), flag("--moe-backend cutlass"), {}, False),
+        (flag("--max-num-seqs 8"), flag("--max-num-seqs 16"), {}, True),  # what nobody set is only ever lowered
+        (flag("--max-num-seqs 8"), flag("--max-num-seqs 16"), {"args.max_num_seqs": 12}, False),
+        (flag("--max-num-seqs 8"), flag("--max-num-seqs 12"), {"args.max_num_seqs": 12}, True),
+        (flag("--max-num-seqs 12"), flag("--max-num-seqs 8"), {"args.max_num_seqs": 12}, True),
+        (flag("--max-num-seqs 12"), flag("--max-num-seqs 16"), {"args.max_num_seqs": 12}, False),
+        (flag("--max-num-seqs 14"), flag("--max-num-seqs 16"), {"args.max_num_seqs": 12}, True),
+        (flag("--max-num-seqs 8"), flag("--max-num-seqs 16"), {"args.max_num_seqs": "auto"}, True),
+        (flag("--tensor-parallel-size 2"), flag("--tensor-parallel-size 4"), {}, True),
+        (flag("--tensor-parallel-size 1"), flag("--tensor-parallel-size 4"), {}, False),
+        (flag("--gpu-memory-utilization 0.9"), flag("--gpu-memory-utilization 0.95"), {}, False),
+        (flag("--gpu-memory-utilization 0.8"), flag("--kv-cache-memory-bytes 20"), {}, False),
+    ],
+)
+def test_remedies_of_equals_that_turn_a_knob_the_same_way_are_one(
+    first: Remedy, second: Remedy, facts: dict[str, FactValue], same: bool
+) -> None:
+    known = {key: Fact(key, value) for key, value in facts.items()}
+    settled = settle((finding("one", first), finding("two", second)), facts=known)
+    assert commands(settled) == [[first.command], [] if same else [second.command]]
+
+
+def test_the_words_of_a_choice() -> None:
+    def choice(mine: Remedy, rival: Remedy) -> str:
+        return settle((finding("one", rival), finding("two", mine)))[1].remedies[0].condition
+
+    serial = flag("--enforce-eager")
+    assert choice(replace(flag("--enforce-eager", "remove"), condition="if it fits"), serial) == (
+        "if it fits; only as a choice against add --enforce-eager of one; "
+        "its price: CUDA graphs take memory, and the start takes longer"
+    )
+    assert choice(serial, flag("--enforce-eager", "remove")).startswith(
+        "only as a choice against remove --enforce-eager of one; its price: "
+    )
+    assert choice(flag("VLLM_USE_FBGEMM=1", "env"), flag("VLLM_NVFP4_GEMM_BACKEND=x", "env")) == (
+        "only as a choice against set VLLM_NVFP4_GEMM_BACKEND=x of one"
+    )
+
+
+def test_a_choice_keeps_the_condition_that_it_has_already() -> None:
+    one = replace(flag("--enforce-eager"), condition="if it fits")
+    settled = settle((finding("one", one), finding("two", flag("--enforce-eager", "remove"))))
+    assert settled[0].remedies == (one,)
+
+
+def test_between_errors_nothing_decides() -> None:
+    low, high = flag("--gpu-memory-utilization 0.85"), flag("--gpu-memory-utilization 0.95")
+    for severity in (Severity.ERROR, Severity.FATAL):
+        both = (finding("one", low, severity=severity), finding("two", high, severity=severity))
+        assert commands(settle(both)) == [[low.command], [high.command]]
+    outweighed = (finding("one", low, severity=Severity.FATAL), finding("two", high, severity=Severity.WARNING))
+    assert commands(settle(outweighed)) == [[low.command], []]
+
+
+def test_what_a_finding_without_a_fix_of_its_own_says() -> None:
+    root = finding("root", flag("--enforce-eager"), role=Role.ROOT_CAUSE)
+    settled = settle((root, finding("other", flag("--enforce-eager", "remove"))))
+    assert settled[1].remedies == (
+        Remedy(
+            "First apply the fix of root, which turns the same knob; then look whether this is still there",
+            "advice",
+            finding="other",
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("remedy", "expected"),
+    [
+        (flag("--no-enforce-eager"), ("--enforce-eager",)),
+        (flag("--max-num-seqs 8 --max-model-len 9"), ("--max-num-seqs", "--max-model-len")),
+        (flag("NCCL_P2P_DISABLE=1", "env"), ("NCCL_P2P_DISABLE",)),
+        (flag("--quantization FP8X", "flag"), ("--quantization",)),
+        (flag("VLLM_USE_V1", "remove"), ("VLLM_USE_V1",)),
+        (flag("ABC=1", "env"), ()),
+        (flag("vllm/vllm-openai:v0.24.0", "image"), ()),
+        (flag("NCCL_P2P_DISABLE=1", "host"), ()),
+    ],
+)
+def test_the_names_that_a_remedy_touches(remedy: Remedy, expected: tuple[str, ...]) -> None:
+    assert targets(remedy) == expected
+
+
+def test_lines_added_to_an_image_are_no_other_image() -> None:
+    run = flag("RUN pip install x", "image")
+    settled = settle((finding("one", flag("vllm/vllm-openai:v0.24.0", "image")), finding("two", run)))
+    assert settled[0].remedies[0].condition == "" and settled[1].remedies == (run,)
