@@ -128,7 +128,7 @@ class _Session:
         """Apply a remedy, or note why not."""
         reason = _refusal(remedy)
         own = self._owners[position]
-        if not reason and remedy.kind != "remove" and own in self._settled:
+        if not reason and remedy.kind != "remove" and (own in self._settled or self._removed_first(position, own)):
             reason = "another remedy of this finding comes first"
         if not reason:
             reason = self._try(remedy, own)
@@ -138,6 +138,12 @@ class _Session:
         self.applied.append(remedy)
         if remedy.kind != "remove":
             self._settled.add(own)
+
+    def _removed_first(self, position: int, own: tuple[str, int]) -> bool:
+        """Whether the finding rather wants to be rid of what this remedy sets."""
+        mine = _name(self._remedies[position])
+        earlier = zip(self._remedies[:position], self._owners, strict=False)
+        return any(one.kind == "remove" and owner == own and _name(one) == mine for one, owner in earlier)
 
     def _try(self, remedy: Remedy, own: tuple[str, int]) -> str:
         """Change the launch; returns why it cannot be changed, or nothing."""
@@ -156,6 +162,11 @@ class _Session:
         return ""
 
 
+def _name(remedy: Remedy) -> str:
+    """The flag or variable that a remedy is about, without its value."""
+    return re.split(r"[ =]", remedy.command.strip(), maxsplit=1)[0]
+
+
 def _again(launch: LaunchCommand, text: str) -> LaunchCommand:
     """Read the changed text as the same kind of launch."""
     from dataclasses import replace
@@ -172,7 +183,9 @@ def _refusal(remedy: Remedy) -> str:
     if remedy.kind not in APPLIED_KINDS:
         return "no argument of vLLM; to be changed by hand" if remedy.command else "advice"
     if remedy.condition:
-        bound = remedy.condition.startswith(("if ", "unless ", "with "))
+        if remedy.condition.startswith("unless "):
+            return f"it holds {remedy.condition}"
+        bound = remedy.condition.startswith(("if ", "with "))
         return f"it holds only {remedy.condition}" if bound else remedy.condition
     if _TO_FILL_IN.search(remedy.command):
         return "a value is to be filled in"

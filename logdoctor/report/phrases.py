@@ -17,6 +17,9 @@ from logdoctor.wording import Part, Worded, joined, own
 _HOLE = re.compile(r"\{\+?\}")
 _PIECE = re.compile(r"\{\d\}|[^{]+")
 _SENTENCE_END = re.compile(r"(?<=\.) (?=[A-Z-])")
+_HOLDS = re.compile(r"it holds (?:only (?=if |with ))?")
+_BOUND = ("it holds ", "only as a choice against ", "the value in angle brackets ")
+"""How a reason begins that is the condition of a remedy."""
 _MAX_LENGTH = 2_000
 """Characters; a longer text is none of the tool's own sentences."""
 
@@ -101,7 +104,7 @@ def in_language(diagnosis: Diagnosis, lang: str, lang_of: Callable[[str], str] =
         diagnosis,
         summary=speaker.summary(diagnosis.summary, root),
         boots=boots,
-        launch=diagnosis.launch and _launch(diagnosis.launch, speaker.said),
+        launch=diagnosis.launch and speaker.launch(diagnosis.launch),
         notes=speaker.said.all(diagnosis.notes),
     )
 
@@ -207,6 +210,25 @@ class _Speaker:
         summary = self._names.sentences(remedy.summary)
         return (summary and replace(remedy, summary=summary, condition=self._condition(remedy.condition))) or None
 
+    def launch(self, launch: Launch) -> Launch:
+        """Return a launch whose gaps, and whose reasons for what was not applied, are told in Chinese."""
+        from logdoctor.report.launch_zh import REASONS, UNKNOWN
+
+        unknown, reasons = Phrases(UNKNOWN), Phrases(REASONS)
+        told = tuple(text if (found := unknown.find(text)) is None else found for text in self.said.all(launch.unknown))
+        return replace(launch, unknown=told, skipped=tuple(self._skipped(text, reasons) for text in launch.skipped))
+
+    def _skipped(self, text: str, reasons: Phrases) -> str:
+        """Word the reason behind a command that was not applied; a bracket may stand in the command as well."""
+        for bracket in re.finditer(r" \((?=.+\)$)", text, re.DOTALL):
+            reason = text[bracket.end() : -1]
+            said = reasons.find(reason)
+            if said is None and reason.startswith(_BOUND):
+                said = self._condition(_HOLDS.sub("", reason))
+            if said is not None:
+                return f"{text[: bracket.start()]}（{said}）"
+        return text
+
     def _condition(self, text: str) -> str:
         # Several conditions are joined by semicolons.
         return "；".join(self._conditions.all(text.split("; "))) if text else ""
@@ -215,7 +237,3 @@ class _Speaker:
 def _budget(budget: Budget, said: Phrases) -> Budget:
     parts = tuple(replace(part, name=said(part.name)) for part in budget.parts)
     return replace(budget, parts=parts, note="；".join(said.all(budget.note.split("; "))) if budget.note else "")
-
-
-def _launch(launch: Launch, said: Phrases) -> Launch:
-    return replace(launch, unknown=said.all(launch.unknown))
