@@ -220,7 +220,7 @@ class _Speaker:
 
     def _skipped(self, text: str, reasons: Phrases) -> str:
         """Word the reason behind a command that was not applied; a bracket may stand in the command as well."""
-        for bracket in re.finditer(r" \((?=.+\)$)", text, re.DOTALL):
+        for bracket in reversed([*re.finditer(r" \((?=.+\)$)", text, re.DOTALL)]):
             reason = text[bracket.end() : -1]
             said = reasons.find(reason)
             if said is None and reason.startswith(_BOUND):
