@@ -160,6 +160,17 @@ from logdoctor.report.redaction import Redactor
         ('`token=abc9 def` x', '`token=<token-1>` x'),
         ("'token=abc9 def' x", "'token=<token-1>' x"),
         ("'token': 'abc9 def' x", "'token': '<token-1>' x"),
+        ('password: |\n  two words here\n  more words too\nnext: 1', 'password: <password-1>\n  <password-1>\n  <password-2>\nnext: 1'),
+        ('x:\n  password: |\n    two words here\n    more words too\n  next: 1',
+         'x:\n  password: <password-3>\n    <password-1>\n    <password-2>\n  next: 1'),
+        ('    self.x(token: settings.hub_token)', '    self.x(token: settings.hub_token)'),
+        ('raise X(TOKEN=settings.hub_token)', 'raise X(TOKEN=settings.hub_token)'),
+        ("x 'hf_token': 123, y", "x 'hf_token': 123, y"),
+        ("x 'auth': 123, y", "x 'auth': 123, y"),
+        ("x 'secret': 123, y", "x 'secret': 123, y"),
+        ("x 'credentials': /x/y, z", "x 'credentials': /x/y, z"),
+        ('x credentials=/x/y z', 'x credentials=/x/y z'),
+        ("x 'credentials': ~/y, z", "x 'credentials': ~/y, z"),
     ],
 )  # fmt: skip
 def test_named(text: str, shown: str) -> None:
