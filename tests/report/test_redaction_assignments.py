@@ -160,7 +160,8 @@ from logdoctor.report.redaction import Redactor
         ('`token=abc9 def` x', '`token=<token-1>` x'),
         ("'token=abc9 def' x", "'token=<token-1>' x"),
         ("'token': 'abc9 def' x", "'token': '<token-1>' x"),
-        ('password: |\n  two words here\n  more words too\nnext: 1', 'password: <password-1>\n  <password-1>\n  <password-2>\nnext: 1'),
+        ('password: |\n  two words here\n  more words too\nnext: 1',
+         'password: <password-1>\n  <password-1>\n  <password-2>\nnext: 1'),
         ('x:\n  password: |\n    two words here\n    more words too\n  next: 1',
          'x:\n  password: <password-3>\n    <password-1>\n    <password-2>\n  next: 1'),
         ('    self.x(token: settings.hub_token)', '    self.x(token: settings.hub_token)'),
@@ -171,6 +172,12 @@ from logdoctor.report.redaction import Redactor
         ("x 'credentials': /x/y, z", "x 'credentials': /x/y, z"),
         ('x credentials=/x/y z', 'x credentials=/x/y z'),
         ("x 'credentials': ~/y, z", "x 'credentials': ~/y, z"),
+        ('["--api-key", "a1", "b2", "--port", "1"]', '["--api-key", "<api-key-1>", "<api-key-2>", "--port", "1"]'),
+        ("argument --api-key: wrong\nvalue: 'x1'", "argument --api-key: wrong\nvalue: 'x1'"),
+        ('token%3D%2A%2A%26x', 'token%3D<token-1>%26x'),
+        ('token%3DNone%26x', 'token%3DNone%26x'),
+        ('token%3D%26x', 'token%3D%26x'),
+        ('  password: |\n    deep one\n  next: 1 2', '  password: <password-1>\n    <password-1>\n  next: 1 2'),
     ],
 )  # fmt: skip
 def test_named(text: str, shown: str) -> None:
