@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from logdoctor.report.redaction import Redactor
+from logdoctor.report.redaction import Redactor, assignments
 
 
 @pytest.mark.parametrize(
@@ -182,3 +182,25 @@ from logdoctor.report.redaction import Redactor
 )  # fmt: skip
 def test_named(text: str, shown: str) -> None:
     assert Redactor().text(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("a:\n  password: |\n    one two\n\n    three\n  next: 1\n", ["one two", "three"]),
+        ("password: |\n  one two\n  three", ["one two", "three"]),
+        ("password: |\none two\n", []),
+        ("  password: |\n   one\n  two\n   three\n", ["one"]),
+        ("password: |\n", []),
+    ],
+)
+def test_a_block_is_what_is_indented_deeper_than_its_name(text: str, lines: list[str]) -> None:
+    found = assignments._block(text, text.index("password"), text.index("|\n") + 2)
+    assert [text[first:last] for first, last in found] == lines
+
+
+def test_a_detector_by_itself_finds_the_lines_of_a_block_and_of_no_text() -> None:
+    text = "password: |\n  one two\n  three\n"
+    assert [text[span.start : span.end] for span in assignments.find_assignments(text, text)] == ["one two", "three"]
+    text = "password = |\n  one two\n"
+    assert "one two" not in [text[span.start : span.end] for span in assignments.find_assignments(text, text)]
