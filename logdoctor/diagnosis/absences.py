@@ -231,7 +231,7 @@ def _finding(named: _Named, texts: Sequence[str] = ()) -> Finding:
     return replace(
         _bare(named, what, cause),
         evidence=(_evidence(named, what),) if named.fact.line else (),
-        remedies=tuple(_remedies(named, near)),
+        remedies=tuple(_remedies(named, near, listed)),
         fingerprint=fingerprints.fingerprint(named.id, absence.name),
     )
 
@@ -289,8 +289,9 @@ def _with_nearest(finding: Finding, named: _Named) -> Finding:
     if named.id not in _WITH_VALUE or named.shown.casefold() not in _told(finding):
         return finding
     texts = [item.text for item in finding.evidence if named.shown in item.text]
-    near = _nearest(named, refused.listed_values(texts))
-    remedy = refused.value_remedy(_owner(named.absence), named.shown, named.absence, near, finding.id)
+    listed = refused.listed_values(texts)
+    near = _nearest(named, listed)
+    remedy = refused.value_remedy(_owner(named.absence), named.shown, named.absence, near, finding.id, listed)
     if remedy is None or any(remedy.command == one.command and not one.condition for one in finding.remedies):
         return finding
     others = tuple(one for one in finding.remedies if one.command != remedy.command)
@@ -298,11 +299,11 @@ def _with_nearest(finding: Finding, named: _Named) -> Finding:
     return replace(finding, remedies=(*others, remedy) if remedy.condition else (remedy, *others))
 
 
-def _remedies(named: _Named, near: refused.Nearest | None) -> Iterator[Remedy]:
+def _remedies(named: _Named, near: refused.Nearest | None, listed: Sequence[str]) -> Iterator[Remedy]:
     absence = named.absence
     owner, word = _owner(absence), shell_word(named.shown)
     if owner:
-        instead = refused.value_remedy(owner, named.shown, absence, near, named.id)
+        instead = refused.value_remedy(owner, named.shown, absence, near, named.id, listed)
         if instead is not None:
             yield instead
     elif absence.suggestion:

@@ -24,7 +24,7 @@ _SURE = 0.85
 """From here on a name that was never there is a slip of the pen, and needs no question back."""
 _IF_MEANT = "if that is what was meant"
 _LEFT_OVER = re.compile(r"error: unrecognized arguments: ([^\n]{1,2000})")
-_LISTED = re.compile(r"\(choo?se from ([^\n]{1,4000})")
+_LISTED = re.compile(r"(?:\(choo?se from|Available parsers:|Valid options:) ([^\n]{1,4000})")
 _ITEM = re.compile(r"[\w.+/:-]{1,80}")
 _OPTION = re.compile(r"--?[A-Za-z]")
 
@@ -211,10 +211,15 @@ def _folded(value: str) -> str:
     return re.sub(r"[-_. ]", "_", value.casefold())
 
 
-def value_remedy(owner: str, shown: str, absence: Absence, near: Nearest | None, id: str) -> Remedy | None:
-    """Return what to type instead of a value: what replaces it, else the nearest one."""
-    if absence.successor is not None and absence.successor.use:
-        use = absence.successor.use
+def value_remedy(
+    owner: str, shown: str, absence: Absence, near: Nearest | None, id: str, listed: Sequence[str] = ()
+) -> Remedy | None:
+    """Return what to type instead of a value: what replaces it, else the nearest one.
+
+    `listed` are the values that the message says it takes; they know better than any table.
+    """
+    use = absence.successor.use if absence.successor is not None else ""
+    if use and (use.startswith("-") or "=" in use or not listed or use in listed):
         command = use if use.startswith("-") or "=" in use else f"{owner} {use}"
         return Remedy(f"Write {use} instead of {shown}", "flag" if command.startswith("-") else "env", command, "", id)
     if near is None:

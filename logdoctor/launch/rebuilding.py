@@ -61,6 +61,16 @@ def _words(fact: Fact, unknown: list[str]) -> Iterator[str]:
     yield " ".join([flag, *_values(fact.value)])
 
 
+def _item(item: object) -> str:
+    """Write one item of a list as a word; empty when it cannot be. An object stands as its text and its fields."""
+    if isinstance(item, list) and len(item) == 2 and isinstance(item[0], str) and isinstance(item[1], dict):
+        fields = {name: value for name, value in item[1].items() if value is not None}
+        if set(fields) == {"name", "path"}:
+            return f"{fields['name']}={fields['path']}"
+        return json.dumps(fields)
+    return str(item) if isinstance(item, (str, int, float)) else ""
+
+
 def _values(value: FactValue) -> Iterator[str]:
     """Write a value as the command line takes it: a list as words, a mapping as JSON."""
     if isinstance(value, tuple):
@@ -72,7 +82,8 @@ def _values(value: FactValue) -> Iterator[str]:
             items = json.loads(text)
         except (ValueError, RecursionError):
             items = None
-        if isinstance(items, list) and items and all(isinstance(item, (str, int, float)) for item in items):
-            yield from (shlex.quote(str(item)) for item in items)
+        words = [_item(item) for item in items] if isinstance(items, list) else []
+        if words and all(words):
+            yield from (shlex.quote(word) for word in words)
             return
     yield shlex.quote(text)

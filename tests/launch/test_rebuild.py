@@ -76,3 +76,9 @@ def test_a_launch_is_rebuilt_from_its_own_facts(launch: tuple[Content, str]) -> 
     assert {k: f.value for k, f in again.items() if k.startswith(("args", "model"))} == {
         k: f.value for k, f in stated.items() if k.startswith(("args", "model"))
     }
+
+
+def test_objects_of_a_list_are_written_as_the_command_line_takes_them() -> None:
+    adapter = '[["LoRAModulePath(name=\'sql\')", {"name": "sql", "path": "/lora/sql", "base_model_name": null}]]'
+    built = rebuild(known(args=True, args__lora_modules=adapter))
+    assert "--lora-modules sql=/lora/sql" in built.text
