@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from logdoctor.console import CommandFailed, complain, render_options, write_report
+from logdoctor.console import CommandFailed, complain, language, render_options, write_report
 from logdoctor.model import Severity
 from logdoctor.report.options import RenderOptions
 from logdoctor.report.status import EXIT_FAILED
@@ -55,6 +55,7 @@ def fleet_command(
     ] = False,
     keep_hosts: Annotated[bool, typer.Option(help="Keep host names, addresses and GPU ids in the records.")] = False,
     max_bytes: Annotated[int, typer.Option(help="Read at most this many bytes of a log.")] = 20 * 2**30,
+    lang: Annotated[str, typer.Option(metavar="en|zh", help="Language of the summary.")] = "",
 ) -> None:
     """Diagnose many logs: one JSON record each, and a summary by root cause.
 
@@ -80,7 +81,7 @@ def fleet_command(
         max_bytes=max_bytes,
         together=together,
     )
-    options = render_options(to_file=False)[0] if output else _options_for_stderr()
+    options = render_options(to_file=False, lang=lang, format_=format_)[0] if output else _options_for_stderr(lang)
     request = FleetRequest(tuple(paths), output, resume, baseline, engine, jobs, format_, work, options)
     try:
         result = run_fleet(request, sys.stdin.buffer, _write_record)
@@ -95,7 +96,7 @@ def fleet_command(
     if output:
         write_report(result.text, None)
     else:
-        typer.echo(result.text, err=True, nl=False)
+        typer.echo(result.text, err=True, nl=False, color=options.color)
     raise typer.Exit(result.status)
 
 
@@ -111,10 +112,13 @@ def _write_record(line: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-def _options_for_stderr() -> RenderOptions:
+def _options_for_stderr(lang: str) -> RenderOptions:
     """Return how the summary is to look beside the records."""
     tty = sys.stderr.isatty()
-    color = tty and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "") not in ("", "dumb")
+    color = (tty and os.environ.get("TERM", "") not in ("", "dumb")) or bool(os.environ.get("FORCE_COLOR"))
+    color = color and not os.environ.get("NO_COLOR")
     width = max(shutil.get_terminal_size((100, 24)).columns, 20) if tty else 100
     encoding = (getattr(sys.stderr, "encoding", "") or "").lower().replace("-", "")
-    return RenderOptions(width=width, color=color, ascii=not encoding.startswith("utf"))
+    ascii_only = not encoding.startswith("utf")
+    spoken = language(lang, by_locale=False)
+    return RenderOptions(width=width, color=color, ascii=ascii_only, lang="en" if ascii_only else spoken)

@@ -8,6 +8,7 @@ from html import escape
 from logdoctor.fleet import report_parts as parts
 from logdoctor.fleet.summary import Cause, FleetSummary, Unknown
 from logdoctor.fleet.together import Start
+from logdoctor.fleet.words import FleetWords
 from logdoctor.report.options import RenderOptions
 
 _STYLE = """
@@ -27,60 +28,64 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 def render(summary: FleetSummary, options: RenderOptions) -> str:
     """Return the summary as an HTML document."""
-    return "\n".join(_lines(summary)) + "\n"
+    return "\n".join(_lines(summary, options.lang)) + "\n"
 
 
-def _lines(summary: FleetSummary) -> Iterator[str]:
-    head, *rest = parts.headline(summary)
+def _lines(summary: FleetSummary, lang: str) -> Iterator[str]:
+    words = FleetWords(lang)
+    head, *rest = parts.headline(summary, words)
     yield "<!DOCTYPE html>"
-    yield f'<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+    spoken = "zh-Hans" if lang == "zh" else "en"
+    yield f'<html lang="{spoken}"><head><meta charset="utf-8">'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
     yield '<meta name="viewport" content="width=device-width"><meta name="referrer" content="no-referrer">'
     yield f"<title>logdoctor: {escape(head)}</title><style>{_STYLE}</style></head><body>"
     yield f"<h1>{escape(head)}</h1><p>{'<br>'.join(map(escape, rest))}</p>"
-    if parts.news(summary):
-        yield f"<p>{escape(parts.news(summary))}</p>"
+    if parts.news(summary, words):
+        yield f"<p>{escape(parts.news(summary, words))}</p>"
     for start in summary.starts:
-        yield from _start(start)
+        yield from _start(start, words)
     if summary.causes:
-        yield "<h2>Root causes</h2>"
+        yield f"<h2>{words('title.causes')}</h2>"
     for cause in summary.causes:
-        yield from _cause(cause)
+        yield from _cause(cause, words)
     if summary.unknown:
-        yield "<h2>Unknown failures</h2><p>Not in the database. A draft matches; a person has to say why.</p>"
+        yield f"<h2>{words('title.unknown')}</h2><p>{words('unknown_about')}</p>"
     for unknown in summary.unknown:
-        yield from _unknown(unknown)
+        yield from _unknown(unknown, words)
     if summary.gone:
-        yield f"<h2>Gone since the baseline</h2><p>{escape(parts.counts(summary.gone, shown=50))}</p>"
+        gone = parts.counts(summary.gone, shown=50, words=words)
+        yield f"<h2>{words('title.gone')}</h2><p>{escape(gone)}</p>"
     if summary.not_read:
-        yield f"<h2>Not read: {escape(parts.logs(summary.not_read))}</h2><ul>"
+        yield f"<h2>{words('not_read', logs=parts.logs(summary.not_read, words))}</h2><ul>"
         yield from (f"<li><code>{escape(one.source)}</code>: {escape(one.error)}</li>" for one in summary.troubles)
         yield "</ul>"
-    versions = f"logdoctor {summary.tool_version}, signature database {summary.database_version}"
+    versions = words.versions(summary.tool_version, summary.database_version)
     yield f"<footer>{escape(versions)}</footer>"
     yield "</body></html>"
 
 
-def _cause(cause: Cause) -> Iterator[str]:
+def _cause(cause: Cause, words: FleetWords) -> Iterator[str]:
     severity = escape(cause.severity)
     yield (
-        f'<details><summary>{parts.logs(cause.group.count)} <span class="{severity}">{severity}</span> '
-        f"<code>{escape(cause.id)}</code> {_change(cause)} {escape(cause.title)}</summary>"
+        f'<details><summary>{parts.logs(cause.group.count, words)} <span class="{severity}">{severity}</span> '
+        f"<code>{escape(cause.id)}</code> {_change(cause, words)} {escape(cause.title)}</summary>"
     )
-    yield from _facets(parts.cause_facets(cause))
+    yield from _facets(parts.cause_facets(cause, words))
     yield "</details>"
 
 
-def _unknown(unknown: Unknown) -> Iterator[str]:
+def _unknown(unknown: Unknown, words: FleetWords) -> Iterator[str]:
     yield (
-        f"<details><summary>{parts.logs(unknown.group.count)} {_change(unknown)} "
+        f"<details><summary>{parts.logs(unknown.group.count, words)} {_change(unknown, words)} "
         f"<code>{escape(unknown.template)}</code></summary>"
     )
-    yield from _facets(parts.unknown_facets(unknown))
+    yield from _facets(parts.unknown_facets(unknown, words))
     yield f"<pre>{escape(unknown.draft)}</pre></details>"
 
 
-def _change(item: Cause | Unknown) -> str:
-    text = parts.change(item)
+def _change(item: Cause | Unknown, words: FleetWords) -> str:
+    text = parts.change(item, words)
     return f'<span class="{"new" if item.new else "was"}">({escape(text)})</span>' if text else ""
 
 
@@ -90,14 +95,15 @@ def _facets(facets: Iterable[tuple[str, str]]) -> Iterator[str]:
     yield "</dl>"
 
 
-def _start(start: Start) -> Iterator[str]:
-    yield f"<h2>{escape(parts.start_title(start).capitalize())}</h2>"
-    for text in (parts.began_text(start), parts.missing_text(start)):
+def _start(start: Start, words: FleetWords) -> Iterator[str]:
+    yield f"<h2>{escape(parts.start_title(start, words).capitalize())}</h2>"
+    for text in (parts.began_text(start, words), parts.missing_text(start, words)):
         if text:
             yield f"<p>{escape(text)}</p>"
-    yield "<table><tr><th>where<th>ranks<th>verdict<th>cause<th>time</tr>"
+    names = ("where", "ranks", "verdict", "cause", "time")
+    yield f"<table><tr>{''.join(f'<th>{words(name)}' for name in names)}</tr>"
     for member in start.members:
         mark = ' class="began"' if member is start.began else ""
-        cells = "".join(f'<td class="t">{escape(cell)}' for cell in parts.member_texts(member))
+        cells = "".join(f'<td class="t">{escape(cell)}' for cell in parts.member_texts(member, words))
         yield f"<tr{mark}>{cells}</tr>"
     yield "</table>"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Iterator
 
 from logdoctor.fleet import report_parts as parts
 from logdoctor.fleet.summary import Cause, FleetSummary, Unknown
 from logdoctor.fleet.together import Start
+from logdoctor.fleet.words import FleetWords
 from logdoctor.report.escaping import clip, defuse_commands, one_line, to_ascii
 from logdoctor.report.options import RenderOptions
+from logdoctor.report.wrapping import cell_width, pad, wrapped
 
 _LABEL = 12
 _SHOWN = 20
@@ -28,81 +29,79 @@ class _Text:
     def __init__(self, options: RenderOptions) -> None:
         self._width = max(options.width, 40)
         self._color = options.color
+        self._words = FleetWords(options.lang)
         self._dot = "-" if options.ascii else "·"
 
     def lines(self, summary: FleetSummary) -> Iterator[str]:
-        yield from textwrap.wrap(f" {self._dot} ".join(parts.headline(summary)), self._width)
-        if parts.news(summary):
-            yield parts.news(summary)
+        yield from self._prose(f" {self._dot} ".join(parts.headline(summary, self._words)), "")
+        yield from self._prose(parts.news(summary, self._words), "")
         yield from self._starts(summary.starts)
-        yield from self._section("ROOT CAUSES", len(summary.causes))
+        yield from self._section("head.causes", len(summary.causes))
         for cause in summary.causes[:_SHOWN]:
             yield from self._cause(cause)
         yield from self._more(len(summary.causes), "causes")
-        yield from self._section("UNKNOWN FAILURES, not in the database", len(summary.unknown))
+        yield from self._section("head.unknown", len(summary.unknown))
         for unknown in summary.unknown[:_SHOWN]:
             yield from self._unknown(unknown)
-        yield from self._more(len(summary.unknown), "unknown failures")
+        yield from self._more(len(summary.unknown), "unknown")
         if summary.gone:
-            yield from self._section("GONE since the baseline", len(summary.gone))
-            yield from self._prose(parts.counts(summary.gone, shown=_SHOWN), "  ")
-        yield from self._section("NOT READ", summary.not_read)
+            yield from self._section("head.gone", len(summary.gone))
+            yield from self._prose(parts.counts(summary.gone, shown=_SHOWN, words=self._words), "  ")
+        yield from self._section("head.not_read", summary.not_read)
         for trouble in summary.troubles[:_TROUBLES]:
             yield from self._prose(f"{trouble.source}: {trouble.error}", "  ", "    ")
         if summary.not_read > _TROUBLES:
-            yield f"  and {parts.number(summary.not_read - _TROUBLES)} more"
+            yield self._words("more_lines", count=parts.number(summary.not_read - _TROUBLES))
         yield ""
-        yield f"logdoctor {summary.tool_version}, signature database {summary.database_version}"
+        yield self._words.versions(summary.tool_version, summary.database_version)
 
     def _section(self, title: str, count: int) -> Iterator[str]:
         if count:
             yield ""
-            yield self._paint(f"{title} ({parts.number(count)})", "head")
+            yield self._paint(f"{self._words(title)} ({parts.number(count)})", "head")
 
     def _more(self, count: int, what: str) -> Iterator[str]:
         if count > _SHOWN:
-            yield f"  and {parts.number(count - _SHOWN)} more {what}; --format json has all of them"
+            yield self._words("more_of", count=parts.number(count - _SHOWN), what=self._words(what))
 
     def _cause(self, cause: Cause) -> Iterator[str]:
         severity = self._paint(cause.severity, cause.severity)
-        yield self._head(cause.group.count, f"{severity} {cause.id}", parts.change(cause))
+        yield self._head(cause.group.count, f"{severity} {cause.id}", parts.change(cause, self._words), cause.new)
         yield from self._prose(cause.title, "      ")
-        yield from self._facets(parts.cause_facets(cause))
+        yield from self._facets(parts.cause_facets(cause, self._words))
 
     def _unknown(self, unknown: Unknown) -> Iterator[str]:
         template = clip(one_line(unknown.template), self._width * 2)
-        yield self._head(unknown.group.count, "", parts.change(unknown))
+        yield self._head(unknown.group.count, "unknown-failure", parts.change(unknown, self._words), unknown.new)
         yield from self._prose(template, "      ")
-        yield from self._facets(parts.unknown_facets(unknown))
+        yield from self._facets(parts.unknown_facets(unknown, self._words))
         named, match = parts.draft_lines(unknown.draft)
-        yield from self._facets([("draft", f"{named}  {match}")])
-        yield from self._facets(
-            [("to add it", "logdoctor signatures new LOG, or --format markdown for the whole draft")]
-        )
+        yield from self._facets([(self._words("draft"), f"{named}  {match}")])
+        yield from self._facets([(self._words("to_add"), self._words("to_add.how"))])
 
-    def _head(self, count: int, what: str, change: str) -> str:
-        mark = self._paint(change.upper(), "new") if change == "new" else change
+    def _head(self, count: int, what: str, change: str, new: bool) -> str:
+        mark = self._paint(change.upper(), "new") if change and new else change
         return "  ".join(part for part in (f"{parts.number(count):>6}", what, mark) if part)
 
     def _facets(self, facets: Iterable[tuple[str, str]]) -> Iterator[str]:
         for label, text in facets:
-            lead = f"      {label:<{_LABEL}}"
-            yield from self._prose(text, lead, " " * len(lead))
+            lead = f"      {pad(label, _LABEL)}"
+            yield from self._prose(text, lead, " " * cell_width(lead))
 
     def _starts(self, starts: tuple[Start, ...]) -> Iterator[str]:
         if not starts:
             return
-        yield from self._section("STARTS OF THE DEPLOYMENT", len(starts))
+        yield from self._section("head.starts", len(starts))
         for start in starts[-_SHOWN:]:
-            yield f"  {parts.start_title(start)}"
-            if parts.began_text(start):
-                yield from self._prose(parts.began_text(start), "    ", "      ")
-            if parts.missing_text(start):
-                yield from self._prose(parts.missing_text(start), "    ", "      ")
+            yield f"  {parts.start_title(start, self._words)}"
+            if parts.began_text(start, self._words):
+                yield from self._prose(parts.began_text(start, self._words), "    ", "      ")
+            if parts.missing_text(start, self._words):
+                yield from self._prose(parts.missing_text(start, self._words), "    ", "      ")
             yield from self._members(start)
 
     def _members(self, start: Start) -> Iterator[str]:
-        rows = [tuple(parts.member_texts(member)) for member in start.members]
+        rows = [tuple(parts.member_texts(member, self._words)) for member in start.members]
         widths = [min(max(len(row[column]) for row in rows), 40) for column in range(5)]
         for member, row in zip(start.members, rows, strict=True):
             mark = ">" if member is start.began else " "
@@ -110,14 +109,7 @@ class _Text:
             yield f"    {mark} {cells}".rstrip()
 
     def _prose(self, text: str, lead: str, hang: str | None = None) -> Iterator[str]:
-        yield from textwrap.wrap(
-            one_line(text),
-            self._width,
-            initial_indent=lead,
-            subsequent_indent=lead if hang is None else hang,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
+        yield from wrapped(one_line(text), self._width, lead, lead if hang is None else hang)
 
     def _paint(self, text: str, name: str) -> str:
         code = _COLORS.get(name)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import textwrap
+from collections.abc import Iterator
 from unicodedata import east_asian_width
 
 from logdoctor.report.charts import cells
@@ -44,3 +46,34 @@ def _fitting(text: str, width: int) -> int:
         if used > width:
             return max(position, 1)
     return len(text)
+
+
+def cell_width(text: str) -> int:
+    """Return the columns that a text takes on a terminal."""
+    return cells(text)
+
+
+def pad(text: str, columns: int) -> str:
+    """Return the text filled up with blanks to a width in columns."""
+    return text + " " * (columns - cells(text))
+
+
+def wrapped(text: str, width: int, lead: str, hang: str) -> Iterator[str]:
+    """Yield a text in lines of at most `width` columns behind what leads the first and each later line.
+
+    In a text of Latin letters a longer word stays whole: it may be a path that somebody copies.
+    """
+    if not has_wide(text):
+        yield from textwrap.wrap(
+            text,
+            width,
+            initial_indent=lead,
+            subsequent_indent=hang,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        return
+    columns = max(width - max(cells(lead), cells(hang)), 10)
+    starts = [0, *(start for start in breaks(text, columns) if start)]
+    for number, (start, end) in enumerate(zip(starts, [*starts[1:], len(text)], strict=True)):
+        yield f"{hang if number else lead}{text[start:end]}".rstrip()

@@ -155,3 +155,18 @@ def test_a_reader_that_goes_ends_it_quietly(tmp_path: Path) -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait(60) == 2
+
+
+def test_the_summary_speaks_the_language_asked_for(run) -> None:  # type: ignore[no-untyped-def]
+    done = run("logs", "--lang", "zh", "-o", "records.jsonl")
+    assert done.out.startswith("3 份日志 · ")
+    assert "根本原因" in run("logs", "--lang", "zh").err
+    assert run("logs", "--lang", "xx").status == 2
+
+
+def test_colour_can_be_forced_for_the_summary_beside_the_records(run, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert "\x1b[" in run("logs").err
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[" not in run("logs").err

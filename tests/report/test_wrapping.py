@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from logdoctor.report.charts import cells
-from logdoctor.report.wrapping import breaks, has_wide
+from logdoctor.report.wrapping import breaks, cell_width, has_wide, pad, wrapped
 
 MIXED = st.text(alphabet="ab -/，。（）中文字符 GPU", max_size=120)
 
@@ -42,3 +42,13 @@ def test_a_latin_word_is_kept_whole_where_it_fits() -> None:
 def test_only_wide_characters_ask_for_it() -> None:
     assert has_wide("a中")
     assert not has_wide("a·é")
+
+
+def test_wide_text_is_wrapped_behind_its_lead_and_words_of_latin_letters_stay_whole() -> None:
+    lines = list(wrapped("权重放不下显存并且" * 6, 40, "  - ", "    "))
+    assert lines[0].startswith("  - ")
+    assert all(line.startswith("    ") for line in lines[1:])
+    assert all(cell_width(line) <= 40 for line in lines)
+    path = "/models/" + "x" * 60
+    assert list(wrapped(f"see {path}", 40, "", "  ")) == ["see", f"  {path}"]
+    assert cell_width(pad("日志", 8)) == 8
