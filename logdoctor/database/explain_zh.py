@@ -77,7 +77,7 @@ _TEMPLATES = (
     (re.compile(r"Explained away by: (.+)\."), "由这些引起：{0}。"),
     (re.compile(r"More specific than: (.+)\."), "比这些更具体：{0}。"),
     (
-        re.compile(r"The same log fits (.+?)\. (.+) decides; it is this one if (.+)\."),
+        re.compile(r"The same log fits (.{1,500}?)\. (.{1,300}) decides; it is this one if (.{1,300})\."),
         "同样的日志也符合 {0}。用 {1} 判定；{2}即为本项。",
     ),
     (re.compile(r"not together with (.+)"), "不要与 {0} 同时使用"),
