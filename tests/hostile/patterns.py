@@ -38,7 +38,7 @@ class Used(NamedTuple):
 
 
 _ANCHORED = {"match", "fullmatch"}
-_KNOWN = {"OTHER_LOGGERS": {"match"}, "_NEXT_LISTED": {"match"}, "_NEXT_WORD": {"match"}}
+_KNOWN = {"OTHER_LOGGERS": {"match"}, "_NEXT_LISTED": {"match"}, "_NEXT_WORD": {"match"}, "_TEMPLATES": {"fullmatch"}}
 """Patterns that are not used by a name of their own."""
 SHORT_INPUT = {
     "_VERSIONED": 60, "_RANK": 90, "_HOST": 300, "_IMAGE_VARIABLES": 300, "_DEPLOYMENT": 100, "_GROUP": 4000,
