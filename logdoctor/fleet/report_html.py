@@ -22,6 +22,9 @@ dl{display:grid;grid-template-columns:8rem 1fr;gap:.1rem .6rem;margin:.3rem 0}
 dt{opacity:.7}dd{margin:0;overflow-wrap:anywhere}
 .fatal,.error{color:#c22}.warning{color:#a60}.new{font-weight:bold}tr.began{font-weight:bold}
 details{margin:.6rem 0}summary{cursor:pointer}footer{margin-top:2rem;opacity:.7}
+summary,h1{overflow-wrap:anywhere}
+@media (prefers-color-scheme:dark){.fatal,.error{color:#ff8a80}.warning{color:#ffb74d}}
+@media (max-width:34rem){dl{grid-template-columns:6rem 1fr}body{margin:1rem auto}}
 """
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 

@@ -135,3 +135,11 @@ def test_json_is_complete_and_versioned() -> None:
     assert document["baseline"] == {"logs": 2, "gone": [{"name": "port-in-use", "count": 1}]}
     assert all("- id: " in one["draft"] for one in document["unknown"])
     assert document["starts"][-1]["began"]["source"] == "g.log"
+
+
+def test_the_page_reads_in_the_dark_and_on_a_telephone() -> None:
+    page = render(FULL, "html", RenderOptions())
+    dark = page[page.index("prefers-color-scheme:dark") :]
+    assert re.search(r"\.fatal,\.error\{color:#[f][0-9a-f]{5}\}", dark)
+    assert "max-width:34rem" in page
+    assert "summary,h1{overflow-wrap:anywhere}" in page
