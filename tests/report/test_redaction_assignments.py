@@ -12,6 +12,12 @@ from logdoctor.report.redaction import Redactor, assignments
     [
         ("/x?sig=abc123 y", "/x?sig=<url-signature-1> y"),
         ("x&sig=abc123 y", "x&sig=<url-signature-1> y"),
+        ('HF_TOKEN: unbound variable', 'HF_TOKEN: unbound variable'),
+        ('run.sh: line 3: HF_TOKEN: unbound variable', 'run.sh: line 3: HF_TOKEN: unbound variable'),
+        ('VLLM_API_KEY: parameter null or not set', 'VLLM_API_KEY: parameter null or not set'),
+        ('HF_TOKEN: unboundvariable9', 'HF_TOKEN: <hf-token-1>'),
+        ('password: $ecret9x', 'password: <password-1>'),
+        ('ENV HF_TOKEN abc1234x', 'ENV HF_TOKEN <hf-token-1>'),
         ("api_secret_key='abc9xyz', password='hunter2'", "api_secret_key='<secret-1>', password='<password-1>'"),
         ('x\\napi_key=abc', 'x\\napi_key=<api-key-1>'),
         ('x\\tapi_key=abc', 'x\\tapi_key=<api-key-1>'),

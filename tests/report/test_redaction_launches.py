@@ -66,3 +66,35 @@ def test_a_manifest_keeps_its_placeholder() -> None:
 
 def test_what_is_no_secret_stays_as_redaction_left_it() -> None:
     assert shown("docker run -e VLLM_HOST_IP=10.0.0.7 image") == "docker run -e VLLM_HOST_IP=<private-ip-1> image"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "docker run -e HF_TOKEN vllm/vllm-openai:v0.22.0 Qwen/Qwen3-8B --tensor-parallel-size 2",
+        "docker run -d \\\n  -e HF_TOKEN \\\n  vllm/vllm-openai:v0.22.0 Qwen/Qwen3-8B",
+        'docker run -e "HF_TOKEN" vllm/vllm-openai:v0.22.0 Qwen/Qwen3-8B',
+        "docker run -de HF_TOKEN vllm/vllm-openai:v0.22.0 Qwen/Qwen3-8B",
+        "docker run --env HF_TOKEN --env VLLM_API_KEY vllm/vllm-openai:v0.22.0 Qwen/Qwen3-8B",
+        "docker run --env=VLLM_API_KEY vllm/vllm-openai:v0.22.0 Qwen/Qwen3-8B",
+        "docker build --build-arg HF_TOKEN v2x",
+        "srun --container-env=VLLM_API_KEY,HF_TOKEN vllm9x",
+        "export HF_TOKEN S3_BUCKET9\nvllm serve m",
+        "services:\n  v:\n    environment:\n      - HF_TOKEN\n      - VLLM_API_KEY\n"
+        "    command: m --api-key $KEY\n    gpus: all\n",
+        "services:\n  v:\n    command: m --api-key ${KEY}\n    gpus: all\n",
+        "vllm serve m --api-key $key --port 1",
+        'vllm serve m --api-key "$api_key" --port 1',
+        "vllm serve m --api-key $1",
+        "vllm serve m --api-key $(cat /run/secrets/key) --port 1",
+        'vllm serve m --api-key "$(cat /run/secrets/key)" --port 1',
+        'docker run -e "HF_TOKEN=$HF_TOKEN" -e VLLM_API_KEY=$token vllm/vllm-openai:v0.22.0 m',
+    ],
+)  # fmt: skip
+def test_a_name_or_a_reference_is_no_secret(text: str) -> None:
+    assert shown(text) == text
+
+
+def test_a_name_passed_on_hides_no_secret_elsewhere() -> None:
+    text = f"docker run -e HF_TOKEN -e VLLM_API_KEY={KEY} image:v1 --api-key {KEY} secret9"
+    assert shown(text) == 'docker run -e HF_TOKEN -e "VLLM_API_KEY=$VLLM_API_KEY" image:v1 --api-key "$VLLM_API_KEY" <api-key-2>'

@@ -39,6 +39,12 @@ _FLAG_GAP = Pattern(
     r"""(?:[ \t]+(?:\\\n[ \t]*)?|[ \t]*\\?\n[ \t]*(?:-[ \t]+)?"""
     r"""|\\*["'],\s*(?:\\\n)?(?=\\*["'])|\\*["']\s*\n\s*-[ \t]+)(?!-)"""
 )
+_BY_NAME = Pattern(
+    r"""(?<!\S)(?:(?:-[a-z]{0,6}e|--(?:[a-z]+-){0,2}(?:env|build-arg|secret))(?:=|(?:[ \t]|\\\n)+)(?:\w+,){0,20}"""
+    r"""|(?:export|unset|readonly|declare|typeset)[ \t]+(?:[\w-]+[ \t]+){0,20})["']?\Z"""
+)
+"""What stands before the name of a variable that is passed on by its name alone."""
+_SHELL_SAYS = Pattern(r"[ \t]*(?:unbound variable|parameter (?:null or )?not set|readonly variable|command not found)\b")
 _NEXT_LINE = Pattern(r"[ \t]*\r?\n[^\S\n]*(?=\\*[\"'\[(]|[^\s\"'=:]{6,}\s*(?:\n|$))")
 _LIST = Pattern(r"[ \t]*(?:#[^\n]*)?(?:\r?\n[ \t]*-[ \t]+[\"']?[^\s:\"']+[\"']?[ \t]*(?=\r?\n|\Z))+")
 _ITEM = Pattern(r"\n[ \t]*-[ \t]+")
@@ -103,8 +109,12 @@ def _extents(text: str, start: int, end: int, name: str, flag: bool) -> Iterator
     after = _AFTER_NAME.match(text, end)
     if text[max(0, start - 2) : start] == "${":
         yield from read_value(text, start - 2)
+    elif after and after["sep"].strip() == ":" and _SHELL_SAYS.match(text, after.end()):
+        return
     elif after:
         yield from _assigned(text, start, after, name, flag)
+    elif not flag and _BY_NAME.search(text, max(0, start - _NEAR), start):
+        return
     elif flag and (gap := _FLAG_GAP.match(text, end)):
         yield from _flag_values(text, gap.end(), name, gap.group())
     elif pair := _PAIR.match(text, end):

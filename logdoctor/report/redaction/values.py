@@ -23,7 +23,8 @@ _NO_SECRET = Pattern(
     r"""(?i:none|null|nil|true|false|yes|no|unset|undefined|str|bool|int|bytes|float|string|boolean|any|optional|list|dict
     |union|secretstr|tuple|collection|sequence|iterable|mapping|callable|type|required|default|missing|redacted|hidden|masked
     |not\ set|n/a)(?:\ ?[\[|=].{0,80}|,)?
-    |[*x•.…_-]*|\$\{?[A-Z_][A-Z0-9_]*\}?|\$\{[^}]*\}|\$\([^)]*\)|%[A-Z_]+%|\{\{.{0,200}\}\}|\{[a-z_.]*\}
+    |[*x•.…_-]*|\$\{?[A-Z_][A-Z0-9_]*\}?|\$\{?(?:[a-z]{1,20}_){0,4}(?:key|token|secret|password|pass|auth)\}?
+    |\$[1-9@*]|\$\{[^}]*\}|\$\([^)]*\)|%[A-Z_]+%|\{\{.{0,200}\}\}|\{[a-z_.]*\}
     |<[A-Za-z][A-Za-z _-]*>|\[REDACTED\]
     |\*{2,}[^*]{0,4}""",
     re.VERBOSE,
@@ -47,6 +48,11 @@ def is_secret_value(value: str) -> bool:
     """Tell whether a value could be a secret at all: not None, not a type, not `${NAME}`, not masked already."""
     value = value.strip()
     return bool(value) and not _NO_SECRET.fullmatch(value) and not is_masked(value)
+
+
+def is_reference(value: str) -> bool:
+    """Tell whether a value is a reference to a variable, which a text may show."""
+    return value.startswith("$") and _NO_SECRET.fullmatch(value) is not None
 
 
 def closing_quote(text: str, position: int, quote: str) -> int:
@@ -147,6 +153,8 @@ def _bare(text: str, position: int, code: bool) -> Iterator[tuple[int, int]]:
         position = scheme.end()
     if variable := _VARIABLE.match(text, position):  # `${NAME:-default}`: the default alone can be secret
         yield from _trim(text, *variable.span(1))
+        return
+    if text.startswith("$(", position):  # what a command prints is not in the text
         return
     stop = _BARE_STOP.search(text, position)
     end = stop.start() if stop else len(text)

@@ -13,6 +13,7 @@ from itertools import pairwise
 from .assignments import has_keyword
 from .lazy import Pattern
 from .spans import Span, is_masked
+from .values import is_reference
 
 # What stands in a text without being seen: colour, control characters, characters without width.
 _UNSEEN = (
@@ -138,6 +139,8 @@ def _continues(joined: Joined, offset: int, span: Span, ends: set[int], *, first
     """Tell whether the text after the break at `offset`, the span's `first` or a later one, belongs to the secret."""
     if first and is_masked(joined.text[span.start : offset]):
         return False  # redacted before, with all that belonged to it
+    if first and is_reference(joined.text[span.start : offset]) and _FRESH.match(joined.line(offset)):
+        return False  # a whole reference to a variable, and a line of its own
     quote = joined.text[span.end : span.end + 1]
     if quote in ("'", '"') and quote in joined.text[max(0, span.start - 16) : span.start]:
         return True  # a closing quote stands behind it
