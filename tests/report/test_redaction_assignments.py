@@ -210,6 +210,11 @@ from logdoctor.report.redaction import Redactor, assignments
         ("password: x 'abc'", 'password: <password-1>'),
         ('passwords are abc9def', 'passwords are <password-1>'),
         ('the password was "abc"', 'the password was "<password-1>"'),
+        ("first\nsecond\npassword: abc", "first\nsecond\npassword: <password-1>"),
+        ("PASSWORD=one two\nINFO vllm serve x\nINFO third", "PASSWORD=<password-1>\nINFO vllm serve x\nINFO third"),
+        ("my security key: 'abc' x", "my security key: '<secret-1>' x"),
+        ("my security key: abcdefghijabcdefghij x", "my security key: <secret-1> x"),
+        ("my security key: abcdefghijabcdefghi x", "my security key: abcdefghijabcdefghi x"),
     ],
 )  # fmt: skip
 def test_named(text: str, shown: str) -> None:
