@@ -212,7 +212,7 @@ class _Page(Sheet):
 
     def _evidence(self, finding: Finding, *, named: bool = False) -> None:
         if named and finding.evidence:
-            self._raw(f"  {one_line(finding.id)}")
+            self._wrapped(Text(one_line(finding.id)), indent=2)
         shown = distinct_evidence(finding)[:_EVIDENCE_SHOWN]
         told = [stated_by(item, self._words) for item, _ in shown]
         numbers, names = [where for where, _ in told], [name[:24] for _, name in told]
@@ -326,7 +326,11 @@ class _Page(Sheet):
 
     def _footer(self, diagnosis: Diagnosis, groups: Groups) -> None:
         separator = f" {self._marks.dot} "
-        known = [separator.join(self._named_by(finding)) for finding in groups.main]
+        known: list[str] = []
+        for finding in groups.main:
+            named = self._named_by(finding)
+            together = separator.join(named)
+            known += [together] if cell_len(together) <= self._width else named
         parts = [part for part in (*known, redaction_text(diagnosis, self._words)) if part]
         if parts:
             self._blank()

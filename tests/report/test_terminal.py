@@ -205,3 +205,11 @@ def test_a_long_name_of_a_model_stands_beside_the_version() -> None:
     assert lines[lines.index("vLLM 0.17.1 · nvidia/NVIDIA-Nemotron-3-Super-120B-A12B-NVFP4") + 1].startswith(
         "  (NemotronHForCausalLM, modelopt_fp4)"
     )
+
+
+def test_the_names_of_a_finding_stand_apart_where_a_line_cannot_hold_both() -> None:
+    long = replace(CUTLASS, id="a-finding-with-a-name-of-some-forty-letters")
+    lines = at(diagnosis(replace(FAILED.boots[0], findings=(long,))), 70).splitlines()
+    assert f"logdoctor explain {long.id}" in lines
+    assert f"fingerprint {long.fingerprint}" in lines
+    assert f"logdoctor explain {CUTLASS.id} · fingerprint {CUTLASS.fingerprint}" in at(FAILED)
