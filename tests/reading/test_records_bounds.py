@@ -72,7 +72,9 @@ def test_what_came_out_is_not_held_any_more(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(records, "MAX_HELD", 1000)
     before = [entry(number, "y" * 250) for number in range(1, 10)]
     lines = [*before, Line(10, OPEN), *(entry(number) for number in range(11, 16))]
-    assert dict(taken_at(lines))[10] == 15
+    taken = dict(taken_at(lines))
+    assert taken[10] == 15
+    assert [taken[number] for number in range(1, 9)] == list(range(2, 10))
 
 
 def test_what_came_out_counts_as_it_was_counted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,3 +221,27 @@ def test_a_half_closed_slot_lets_its_records_go(monkeypatch: pytest.MonkeyPatch)
     taken = dict(taken_at(starts))
     assert taken[1] == 6  # the sixth process is one too many
     assert taken[8] == 8
+
+
+def test_which_lines_state_an_exception() -> None:
+    head = "(APIServer pid=2) {} 11-30 09:00:00 [a.py:1] ValueError: word"
+    for level, stated in (("ERROR", True), ("CRITICAL", True), ("WARNING", False), ("INFO", False)):
+        ((_, record),) = group([Line(1, head.format(level))])
+        assert (record.exception is not None) is stated, level
+    ((_, record),) = group([Line(1, "ValueError: word")])
+    assert record.exception is not None
+
+
+def test_what_goes_on_a_bare_line_is_indented() -> None:
+    assert lengths([Line(1, "word"), Line(2, "\tmore")]) == [2]
+    assert lengths([Line(1, "word"), Line(2, "a more")]) == [1, 1]
+    assert lengths([Line(1, "word"), Line(2, "Xmore")]) == [1, 1]
+
+
+def test_a_record_keeps_its_times_and_loses_its_empty_end() -> None:
+    text = "(APIServer pid=2) ERROR 11-30 09:00:00 [a.py:1] "
+    ((_, record),) = group([Line(1, text + "a:", time="T"), Line(2, text + "b:"), Line(3, text), Line(4, text + " ")])
+    assert (record.outer_time, record.time) == ("T", "11-30 09:00:00")
+    assert [line for _, line in record.lines] == ["a:", "b:"]
+    ((_, record),) = group([Line(1, text)])
+    assert [line for _, line in record.lines] == [""]
