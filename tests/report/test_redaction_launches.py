@@ -96,5 +96,8 @@ def test_a_name_or_a_reference_is_no_secret(text: str) -> None:
 
 
 def test_a_name_passed_on_hides_no_secret_elsewhere() -> None:
-    text = f"docker run -e HF_TOKEN -e VLLM_API_KEY={KEY} image:v1 --api-key {KEY} secret9"
-    assert shown(text) == 'docker run -e HF_TOKEN -e "VLLM_API_KEY=$VLLM_API_KEY" image:v1 --api-key "$VLLM_API_KEY" <api-key-2>'
+    text = f"docker run -e HF_TOKEN -e VLLM_API_KEY={KEY} img:v1 --api-key {KEY} secret9"
+    assert (
+        shown(text)
+        == 'docker run -e HF_TOKEN -e "VLLM_API_KEY=$VLLM_API_KEY" img:v1 --api-key "$VLLM_API_KEY" <api-key-2>'
+    )

@@ -44,7 +44,9 @@ _BY_NAME = Pattern(
     r"""|(?:export|unset|readonly|declare|typeset)[ \t]+(?:[\w-]+[ \t]+){0,20})["']?\Z"""
 )
 """What stands before the name of a variable that is passed on by its name alone."""
-_SHELL_SAYS = Pattern(r"[ \t]*(?:unbound variable|parameter (?:null or )?not set|readonly variable|command not found)\b")
+_SHELL_SAYS = Pattern(
+    r"[ \t]*(?:unbound variable|parameter (?:null or )?not set|readonly variable|command not found)\b"
+)
 _NEXT_LINE = Pattern(r"[ \t]*\r?\n[^\S\n]*(?=\\*[\"'\[(]|[^\s\"'=:]{6,}\s*(?:\n|$))")
 _LIST = Pattern(r"[ \t]*(?:#[^\n]*)?(?:\r?\n[ \t]*-[ \t]+[\"']?[^\s:\"']+[\"']?[ \t]*(?=\r?\n|\Z))+")
 _ITEM = Pattern(r"\n[ \t]*-[ \t]+")
