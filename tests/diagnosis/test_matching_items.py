@@ -107,6 +107,7 @@ def test_the_line_and_the_captures_of_a_hit() -> None:
         (6, "it needs 7 GiB of KV cache", {"need": "7"}),
     ]
     assert dict(found.captures) == {"need": "7"}
+    assert found.count == 1
     again = MatchItem(pattern=r"needs (?P<need>\d+) GiB of (?P<what>KV cache)")
     found = matched(
         MatchBlock(any=(item, again)), record(5, "needs 7 GiB of KV cache"), record(9, "needs 9 GiB of KV cache")
