@@ -31,11 +31,12 @@ _BY_PREFIX = {
     "non_torch_gib allocation_gib free_at_failure_gib own_gib listed_gib allocated_gib unallocated_gib host_free_gib "
     "warmup_sequences profiling_disturbed",
     "budget": "cause adds_up limit_gib overhead_gib foreign_gib missing_gib free_gib bytes_per_token weights_gib "
-    "precisions concurrency_agrees",
+    "precisions concurrency_agrees share",
     "budget.suggest": "gpu_memory_utilization max_model_len max_num_seqs max_num_batched_tokens kv_cache_memory "
     "tensor_parallel_size precision ranks",
     "parser": "reasoning_of_another tool_of_another",
-    "launch": "kind repeated stray glued switch_value switch_plain no_value no_json no_number cut_off model_option model_twice port_mismatch gpus_missing "
+    "launch": "kind repeated stray glued switch_value switch_plain no_value no_json no_number cut_off "
+    "model_option model_twice port_mismatch gpus_missing "
     "batched_tokens_below_seqs cards weights_gb weights_fit weights_precision",
     "container": "exit_code oom_killed restarts gpus shm_gib ipc_host network_host hub_cache_kept gpu_in_use",
     "weights": "gib seconds shards_total shards_done seconds_per_shard checkpoint_gib elapsed_seconds",
@@ -65,7 +66,8 @@ _BY_PREFIX = {
     "probe.load": "requests failed empty garbled wrong differs damaged at steady baseline_right tokens_per_second",
     "probe.context": "tokens status ok error timed_out running waiting ttft_seconds",
     "probe.ollama": "address reachable count models memory_gib model_1 model_2 model_3 model_4",
-    "boot": "verdict ready failed phase before excerpt stderr_missing only_cascade silent_death oom_killed killed",
+    "boot": "verdict ready failed phase before excerpt stderr_missing only_cascade silent_death oom_killed "
+    "killed waited_seconds",
 }
 KEYS = frozenset(f"{prefix}.{name}".lstrip(".") for prefix, names in _BY_PREFIX.items() for name in names.split())
 """Every key that stands alone."""

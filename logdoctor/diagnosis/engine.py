@@ -14,7 +14,7 @@ from logdoctor.database.schema import Kind
 from logdoctor.diagnosis import fingerprints, verdict
 from logdoctor.diagnosis.boots import FIRST, Boots
 from logdoctor.diagnosis.causes import Candidate, Judged, is_about_the_boot, judge, weigh
-from logdoctor.diagnosis.failures import FailureLog
+from logdoctor.diagnosis.failures import Failure, FailureLog
 from logdoctor.diagnosis.matching import BootMatcher, Match, Matcher, shortened
 from logdoctor.diagnosis.refuted import unrefuted
 from logdoctor.diagnosis.remedies import choose, conflicts_of
@@ -40,6 +40,7 @@ from logdoctor.model import (
 )
 from logdoctor.reading import looks_like_vllm
 from logdoctor.reading.client_words import is_about_a_request, without_client_words
+from logdoctor.reading.strangers import is_an_answer, is_strangers
 from logdoctor.wording import clipped, joined, own
 
 MAX_EVIDENCE = 6
@@ -79,6 +80,8 @@ class BootObserver:
         self._last_records = LastRecords()
         self._vllm = False
         self._left_out = 0
+        self._strangers = 0
+        """The first line of an error of another program in the same stream."""
         self._complaint: Record | None = None
         """The last one about a request."""
         self._last: tuple[int, str] = (0, "")
@@ -103,12 +106,17 @@ class BootObserver:
         for place, (record, message, present) in enumerate(zip(records, messages, found, strict=True)):
             if present & _BARS and _is_amid_bars(place, records, found):
                 continue
+            if not record.quoted and is_strangers(record, begun=self._vllm, up=self._facts.up):
+                self._strangers = self._strangers or record.first_line
+                record = record._replace(quoted=True)
             requested = not record.quoted and self._facts.up and is_about_a_request(record)
             if requested:
                 self._complaint, record = record, without_client_words(record, self._complaint)
                 message = shortened(record.message)
                 present = {literal for literal in present if literal in message}
-            self._facts.observe(record, present)
+            answered = is_an_answer(record)
+            requested = requested or answered
+            self._facts.observe(record._replace(quoted=True) if answered else record, present)
             self._matcher.observe(record, message, present, requested=requested)
             self._failures.observe(record)
             self._last_records.observe(record)
@@ -148,7 +156,7 @@ class BootObserver:
             timeline=self._facts.timeline(),
             budget=budget(facts),
             seconds=milestones.seconds,
-            notes=boot_notes(milestones, self._matcher.too_slow, self._facts.left_out, self._left_out),
+            notes=boot_notes(milestones, self._matcher.too_slow, self._facts.left_out, self._left_out, self._strangers),
             service=self._service,
         )
 
@@ -215,7 +223,8 @@ class BootObserver:
             failure = first_failure(self._failures, _explained_lines(judged, echo))
         # Without a root cause, or with one that rests on a healthy line, or only on a neighbour's word, while an error
         # is left unexplained.
-        if dead and (root is None or (failure is not None and (echo or root.candidate.weight == 2))):
+        late = root is not None and failure is not None and _says_it_late(root.candidate, failure, facts)
+        if dead and (root is None or (failure is not None and (echo or late or root.candidate.weight == 2))):
             unknown = unknown_failure(failure, self._failures, self._facts.phase, self._last)
             findings = [unknown, *(_demoted(f, unknown.id if echo else "") for f in findings)]
         conflicts = conflicts_of(one.candidate.signature for one in judged)
@@ -269,6 +278,17 @@ def names_something(facts: Facts) -> bool:
 
 
 _SILENCE = ("boot.only_cascade", "boot.silent_death")
+
+
+def _says_it_late(root: Candidate, failure: Failure, facts: Facts) -> bool:
+    """Whether only nobody's lines below an exception of vLLM's own speak for a cause: they do not explain it."""
+    signature = root.signature
+    said = [(hit.line, hit.record.process.role) for hit in root.match.hits]
+    if not said:
+        stated = (facts[key] for key in (*signature.when, *signature.when_known) if key in facts)
+        said = [(fact.line, fact.process) for fact in stated if fact.line]
+    own_words = failure.fatal_shape and bool(failure.process.role)
+    return own_words and bool(said) and all(line > failure.lines[1] and not role for line, role in said)
 
 
 def _demoted(finding: Finding, explained_by: str) -> Finding:

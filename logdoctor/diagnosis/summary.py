@@ -66,7 +66,11 @@ def _grouped(value: object) -> str:
 
 
 def boot_notes(
-    milestones: Milestones, too_slow: Iterable[str], facts_left_out: int = 0, findings_left_out: int = 0
+    milestones: Milestones,
+    too_slow: Iterable[str],
+    facts_left_out: int = 0,
+    findings_left_out: int = 0,
+    strangers: int = 0,
 ) -> tuple[str, ...]:
     """Return remarks on what the input lacks, on patterns that took too long, and on what was too much."""
     notes = []
@@ -74,6 +78,8 @@ def boot_notes(
         notes.append("The start of this boot is not in the input; what happened before its first line is unknown.")
     if milestones.stderr_missing:
         notes.append("Nothing of standard error is in the input; take the log with: docker logs NAME 2>&1")
+    if strangers:
+        notes.append(f"Errors of another program in this stream are left aside, the first on line {strangers}.")
     slow = list(too_slow)
     if slow:
         notes.append(f"{len(slow)} patterns ran into their time limit and were skipped on some records.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from logdoctor.diagnosis.causes import Judged
 from logdoctor.facts.milestones import Milestones
@@ -45,20 +45,21 @@ def waited(stones: Milestones) -> float:
 
 def boot_facts(verdict: Verdict, phase: str, milestones: Milestones) -> dict[str, Fact]:
     """Return the state of a boot as facts, which signatures may ask for."""
-    values: Mapping[str, FactValue] = {
-        "boot.verdict": verdict.value,
-        "boot.ready": milestones.ready is not None,
-        "boot.failed": verdict in (Verdict.FAILED, Verdict.CRASHED),
-        "boot.phase": phase,
-        "boot.excerpt": milestones.excerpt,
-        "boot.stderr_missing": milestones.stderr_missing,
-    }
-    lines = {"boot.verdict": milestones.shutdown_line if verdict is Verdict.STOPPED else 0}
-    killed = next((event for event in milestones.failures if event.kind == "killed" and "Killed" in event.text), None)
+    stones = milestones
+    stated: list[tuple[str, FactValue, int]] = [
+        ("boot.verdict", verdict.value, stones.shutdown_line if verdict is Verdict.STOPPED else 0),
+        ("boot.ready", stones.ready is not None, 0),
+        ("boot.failed", verdict in (Verdict.FAILED, Verdict.CRASHED), 0),
+        ("boot.phase", phase, 0),
+        ("boot.excerpt", stones.excerpt, 0),
+        ("boot.stderr_missing", stones.stderr_missing, 0),
+    ]
+    if stones.ready is not None and stones.wait is not None:
+        stated.append(("boot.waited_seconds", round(waited(stones)), stones.wait.line))
+    killed = next((event for event in stones.failures if event.kind == "killed" and "Killed" in event.text), None)
     if killed is not None:
-        values = {**values, "boot.killed": True}
-        lines["boot.killed"] = killed.line
-    return {key: Fact(key, value, lines.get(key, 0), origin="inferred") for key, value in values.items()}
+        stated.append(("boot.killed", True, killed.line))
+    return {key: Fact(key, value, line, origin="inferred") for key, value, line in stated}
 
 
 def final(verdict: Verdict, judged: Sequence[Judged], milestones: Milestones) -> Verdict:

@@ -69,10 +69,13 @@ class FactCollector:
         if message.startswith(_CLIENT_TEXT):
             self._serving.answer(record, message)
             return
+        worked = self._serving.last_work_line
         status = self._serving.access(record, message)  # counts quoted ones too: the path is the client's, not the form
         if 200 <= status < 300:
             self._phases.serve(record, now)
             self._milestones.serve(record)
+            if self._serving.last_work_line > worked:
+                self._milestones.work(self._serving.last_work_line)
         elif status:
             self._phases.extend(record)
         if status or record.quoted:
@@ -91,7 +94,10 @@ class FactCollector:
         if any(literal in message for literal in arguments.LITERALS):
             yield from arguments.read_arguments(record, message)
         if " throughput: " in message or "is preempted by" in message:
+            worked = self._serving.last_work_line
             yield from self._serving.throughput(record, message)
+            if self._serving.last_work_line > worked:
+                self._milestones.work(self._serving.last_work_line)
 
     def _keep(self, statements: Iterable[Statement], record: Record) -> None:
         process = record.process.name or record.process.role

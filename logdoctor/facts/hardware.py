@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from logdoctor.facts.pattern import FactPattern, capability, integer, text, version
+import re
+
+from logdoctor.facts.pattern import FactPattern, Policy, capability, integer, text, version
 from logdoctor.model import FactValue
 
 
@@ -15,6 +17,12 @@ def capability_pair(captured: str) -> FactValue | None:
     """A compute capability from `major=12, minor=1` or `(12, 1)`."""
     digits = [part for part in captured.replace("=", " ").replace(",", " ").split() if part.isdecimal()]
     return f"{digits[0]}.{digits[1]}" if len(digits) == 2 else None
+
+
+def gpus_below(rank: str) -> FactValue | None:
+    """The number of GPUs that are there when `TP2` is the first rank without one; other ranks count from elsewhere."""
+    found = re.fullmatch(r"TP([1-9]\d{0,2})", rank)
+    return int(found[1]) if found else None
 
 
 _GPU = r"(?:NVIDIA|AMD|Intel|Tesla|Quadro|GeForce)[\w .()/-]{1,60}?"
@@ -143,6 +151,13 @@ PATTERNS: tuple[FactPattern, ...] = (
         "is out of bounds for",
         r"is out of bounds for (?P<count>\d+) devices",
         {"count": ("gpu.count", integer)},
+    ),
+    # The ranks of one node take its GPUs in order, so those below the lowest rank without one are there.
+    FactPattern(
+        "invalid device ordinal",
+        r"CUDA error: invalid device ordinal",
+        {"rank": ("gpu.count", gpus_below)},
+        Policy.LEAST,
     ),
     FactPattern(
         "PyTorch version",

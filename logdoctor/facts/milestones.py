@@ -173,6 +173,14 @@ class MilestoneTracker:
             self._first_stamp = self._first_stamp if self._first_stamp.known else stamp
             self._last_stamp = stamp
 
+    def work(self, line: int) -> None:
+        """Take note that the engine worked at a line: what nobody or the API server told before it is refuted."""
+        if self._failures and "shutdown" not in self._events:
+            told = ("", "api", "frontend")
+            alive = [event for event in self._failures if event.line < line and event.process.role in told]
+            self._survived += alive
+            self._failures = [event for event in self._failures if event not in alive]
+
     def serve(self, record: Record) -> None:
         """Take note of an answered request."""
         self._once(_event("ready", "answered", record, Phase.SERVING.value))
@@ -235,8 +243,6 @@ class MilestoneTracker:
                 if exception.frames[0].function != _THREAD:
                     self._doubt(Event("failure", "traceback", line, record.process, text, phase.value))
                 return ""
-            if "ready" in self._events and not record.process.role and not _is_vllms(exception):
-                return ""  # another program that writes into the same stream: a client, a side-car
         elif "ready" in self._events:  # a lone error line; a server that is up prints many
             return ""
         if "ready" not in self._events and self._events.pop("shutdown", None) is not None:
@@ -287,16 +293,6 @@ class MilestoneTracker:
             seconds=seconds_between(self._first_stamp, self._last_stamp),
             start_seconds=seconds_between(self._first_stamp, self._ready_stamp),
         )
-
-
-def _is_vllms(exception: ExceptionInfo) -> bool:
-    """Whether vLLM's code stands anywhere in a traceback and its chain."""
-    link: ExceptionInfo | None = exception
-    while link is not None:
-        if any("vllm" in frame.file for frame in link.frames):
-            return True
-        link = link.cause
-    return False
 
 
 def _from_logger(record: Record) -> bool:

@@ -47,7 +47,8 @@ class FactPattern(NamedTuple):
     regex: str
     """Searched in the message, `^` and `$` at line ends; named groups are captures."""
     keys: Mapping[str, tuple[str, Convert]]
-    """Capture to (fact key, converter). The capture `all` is the whole match; a key may hold `{capture}`."""
+    """Capture to (fact key, converter). The capture `all` is the whole match, `rank` the
+    rank of the process that wrote it; a key may hold `{capture}`."""
     policy: Policy = Policy.FIRST
     rank: int = 2
     """A statement of a higher rank replaces one of a lower rank, whatever the policy."""
@@ -153,11 +154,11 @@ def _statements(pattern: FactPattern, record: Record, message: str) -> Iterator[
         matches = matches[:1]
     for match in matches:
         for capture, (key, convert) in pattern.keys.items():
-            text = match.group(0 if capture == "all" else capture)
+            text = record.process.rank if capture == "rank" else match.group(0 if capture == "all" else capture)
             value = convert(text) if text is not None else None
             if value is None:
                 continue
-            line = line_at(record, message, match.start(0 if capture == "all" else capture))
+            line = line_at(record, message, match.start(0 if capture in ("all", "rank") else capture))
             name = key.format(**match.groupdict()) if "{" in key else key
             yield Statement(name, value, line, pattern.policy, pattern.rank)
 

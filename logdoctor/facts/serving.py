@@ -85,7 +85,8 @@ class Serving:
         """Of these, with a 5xx status."""
         self.last_answered_line = 0
         self.last_work_line = 0
-        """Line of the last answer that needed the engine: no health check, no list of models."""
+        """Up to which line the engine has surely worked: an answer that needed it, or a throughput line after which
+        more tokens were made."""
         self.last_refused_line = 0
         self.empty_answers = 0
         """Logged answers without content that ended because of their length."""
@@ -138,6 +139,8 @@ class Serving:
                 yield Statement("serving.preemptions", int(found[1]), record.first_line, Policy.LAST)
 
     def _measured(self, line: int, values: tuple[str | None, ...]) -> None:
+        if values[1] and _value(values[1]) > 0 and self._throughput is not None:
+            self.last_work_line = max(self.last_work_line, self._throughput[0])
         self._throughput = (line, values)
         for place in _PEAKS:
             text = values[place]

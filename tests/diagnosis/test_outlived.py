@@ -9,7 +9,7 @@ import pytest
 from logdoctor.database import load_database
 from logdoctor.model import BootDiagnosis, Severity, Verdict
 from logdoctor.reading import read_text
-from tests.diagnosis.build import UP, banner, boot, ids, lines, raised, root, said
+from tests.diagnosis.build import CASCADE, UP, banner, boot, ids, lines, raised, root, said
 
 OK = '(APIServer pid=1) INFO:     172.18.0.1:41000 - "POST /v1/chat/completions HTTP/1.1" 200 OK'
 REFUSED = '(APIServer pid=1) INFO:     172.18.0.1:41000 - "POST /v1/chat/completions HTTP/1.1" 400 Bad Request'
@@ -193,3 +193,72 @@ def test_no_signature_fires_on_what_a_client_quotes(shape: str) -> None:
     # One head is the server's own word on an answer that its parser could not read.
     own = {"tool-call-not-parsed"} if "extracting tool call" in shape else set()
     assert {f.id for f in made.findings if f.severity is Severity.WARNING} <= own
+
+
+# --- other programs ---------------------------------------------------------------------------------------------------
+
+AGENT = 'Traceback (most recent call last):\n  File "/app/agent.py", line 9, in <module>\n    main()\n'
+BAR = "(EngineCore pid=68) Loading safetensors checkpoint shards:  {}% Completed | {}/8 [00:06<00:30,  6.00s/it]"
+STRANGERS = (
+    AGENT + "RuntimeError: gateway token expired",
+    AGENT + "ModuleNotFoundError: No module named 'redis'",
+    AGENT + "OSError: [Errno 98] Address already in use",
+    AGENT + "requests.exceptions.ConnectionError: HTTPSConnectionPool(host='huggingface.co', port=443): refused",
+    "/start.sh: line 9:    77 Killed                  nvidia-smi dmon",
+)
+
+
+@pytest.mark.parametrize("words", STRANGERS)
+def test_another_programs_end_is_none_of_a_start(words: str) -> None:
+    made = boot(lines(banner("0.24.0"), BAR.format(25, 2), words, BAR.format(37, 3)))
+    assert (made.verdict, alarms(made)) == (Verdict.STARTING, [])
+    assert any("another program" in note for note in made.notes)
+
+
+@pytest.mark.parametrize("words", STRANGERS)
+def test_another_programs_end_is_none_of_a_server_that_is_up(words: str) -> None:
+    made = boot(lines(banner("0.24.0"), UP, OK, words))
+    assert (made.verdict, alarms(made)) == (Verdict.READY, [])
+
+
+@pytest.mark.parametrize("words", ["Killed", "Segmentation fault (core dumped)", "Aborted (core dumped)"])
+def test_a_native_end_that_the_server_works_on_after_is_not_its_own(words: str) -> None:
+    made = boot(lines(banner("0.24.0"), UP, OK, words, OK))
+    assert (made.verdict, alarms(made)) == (Verdict.READY, [])
+    assert boot(lines(banner("0.24.0"), UP, OK, words)).verdict is Verdict.CRASHED
+
+
+def test_tokens_made_after_it_refute_it_too_but_not_the_line_that_was_due() -> None:
+    text = "Engine 000: Avg prompt throughput: 1.0 tokens/s, Avg generation throughput: {} tokens/s, Running: 1 reqs"
+    made = [said(text.format(speed), "APIServer pid=1", file="loggers.py:127") for speed in ("9.0", "8.0", "9.5")]
+    assert boot(lines(banner("0.24.0"), UP, made[0], "Killed", made[1], made[2])).verdict is Verdict.READY
+    assert boot(lines(banner("0.24.0"), UP, made[0], "Killed", made[1])).verdict is Verdict.CRASHED
+
+
+@pytest.mark.parametrize(
+    "after", ["Segmentation fault (core dumped)", "Killed", "vllm-1 exited with code 137", "terminate called without x"]
+)
+def test_nobodys_word_below_the_engines_own_exception_is_not_the_cause(after: str) -> None:
+    unknown = raised("AttributeError: 'FooMixer' object has no attribute 'zeta'", "profile_run")
+    made = boot(lines(banner("0.24.0"), unknown, CASCADE, after))
+    assert root(made) == "unknown-failure"
+    assert made.root_cause is not None and "FooMixer" in made.root_cause.title
+
+
+# --- hanging ----------------------------------------------------------------------------------------------------------
+
+
+def test_processes_that_wait_to_the_end_of_a_serving_log_hang() -> None:
+    made = boot(lines(banner("0.24.0"), UP, OK, *waits(5)))
+    assert (made.verdict, root(made)) == (Verdict.DEGRADED, "processes-hang-in-service")
+    assert boot(lines(banner("0.24.0"), UP, OK, *waits(5), OK)).verdict is Verdict.READY
+
+
+def test_a_queue_that_nothing_is_taken_from_is_stuck() -> None:
+    text = (
+        "Engine 000: Avg prompt throughput: 0.0 tokens/s, Avg generation throughput: 0.0 tokens/s, Running: 0 reqs, "
+        "Waiting: 2 reqs, GPU KV cache usage: 0.0%, Prefix cache hit rate: 0.0%"
+    )
+    still = [said(text, "APIServer pid=1", time=f"11-30 10:0{minute}:00") for minute in range(4)]
+    made = boot(lines(banner("0.24.0"), UP, OK, *still))
+    assert (made.verdict, root(made)) == (Verdict.DEGRADED, "requests-never-scheduled")

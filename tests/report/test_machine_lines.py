@@ -50,7 +50,8 @@ def test_termination_messages_are_short(name: str) -> None:
 
 
 def test_the_termination_message_says_cause_fix_and_fingerprint() -> None:
-    said = f"FAILED nvfp4-moe-cutlass-sm121: {CUTLASS.title}; fix: add --moe-backend marlin (Give the experts to Marlin)"
+    fix = "fix: add --moe-backend marlin (Give the experts to Marlin)"
+    said = f"FAILED nvfp4-moe-cutlass-sm121: {CUTLASS.title}; {fix}"
     assert render(FAILED, "termination").startswith(f"{said}; fingerprint {CUTLASS.fingerprint}; ")
     assert render(UNDECIDABLE, "termination").startswith("FAILED host-memory-exhausted or killed-from-outside: ")
 
