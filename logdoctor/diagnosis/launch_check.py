@@ -6,8 +6,10 @@ found that would keep the server from starting; a log can still say otherwise.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import takewhile
 
 from logdoctor.budget import budget, budget_facts
 from logdoctor.budget.arithmetic import fits_card, precisions
@@ -25,6 +27,8 @@ from logdoctor.diagnosis.templates import fill
 from logdoctor.facts import Milestones, infer_facts
 from logdoctor.facts.derived import derived_facts
 from logdoctor.knowledge.releases import parse_version
+from logdoctor.knowledge.tables import Kind as Table
+from logdoctor.knowledge.tables import lookup
 from logdoctor.launch import Kind as LaunchKind
 from logdoctor.launch import (
     LaunchCommand,
@@ -38,7 +42,7 @@ from logdoctor.launch import (
 from logdoctor.launch.command import Word
 from logdoctor.launch.derived import launch_facts
 from logdoctor.launch.flags import read_arguments
-from logdoctor.launch.rewriting import Rewritten
+from logdoctor.launch.rewriting import Rewritten, Skipped
 from logdoctor.launch.stated import refused_values
 from logdoctor.model import (
     BootDiagnosis,
@@ -56,8 +60,6 @@ from logdoctor.model import (
     Verdict,
 )
 from logdoctor.wording import joined, own
-
-_UNKNOWN_NAMES = frozenset({"unknown-variable", "unknown-flag", "unknown-value", "unknown-parser"})
 
 
 def launch_diagnosis_facts(launch: LaunchCommand, given: Mapping[str, Fact]) -> dict[str, Fact]:
@@ -260,39 +262,66 @@ def corrected_launch(diagnosis: Diagnosis, launch_text: str | None, *, source: s
             launch = rebuild(known)
         except LaunchError:
             return None
-    chosen = list(_remedies(boot.findings if boot is not None else ()))
-    remedies, places = [remedy for remedy, _ in chosen], [place for _, place in chosen]
-    rewritten = apply_to(launch, remedies, known, source=source, findings=places)
-    return _as_launch(rewritten)
+    remedies, places = _remedies(boot) if boot is not None else ([], [])
+    reason = _left_alone(boot) if boot is not None else ""
+    if reason:
+        unchanged = apply_to(launch, [], known, source=source)
+        return _as_launch(replace(unchanged, skipped=tuple(Skipped(remedy, reason) for remedy in remedies)))
+    return _as_launch(apply_to(launch, remedies, known, source=source, findings=places))
 
 
-def _remedies(findings: Iterable[Finding]) -> Iterator[tuple[Remedy, int]]:
-    """Yield what may be applied: of the leading root cause and of contributing findings, not of its rivals.
+def _left_alone(boot: BootDiagnosis) -> str:
+    """Return why nothing is applied: the launch is another start's, or the log does not decide what is wrong."""
+    if "launch.contradicts" in boot.facts:
+        return "this launch did not write this log"
+    roots = sum(finding.role is Role.ROOT_CAUSE for finding in boot.findings)
+    return "the log does not decide between the causes" if roots > 1 else ""
 
-    With the place of the finding: several may have one id.
+
+def _remedies(boot: BootDiagnosis) -> tuple[list[Remedy], list[int]]:
+    """Return what the report tells as the fix, and whatever is set without effect, with the places of the findings.
+
+    Which finding a remedy belongs to tells its place: several may have one id. What only contributed keeps its advice
+    for the reader, but for names that the release does not know: they go.
     """
-    roots = 0
-    for place, finding in enumerate(findings):
-        roots += finding.role is Role.ROOT_CAUSE
-        if finding.role is Role.CONSEQUENCE or (finding.role is Role.ROOT_CAUSE and roots > 1):
-            continue
-        for remedy in _applicable(finding):
-            yield replace(remedy, finding=remedy.finding or finding.id), place
+    chosen: list[Remedy] = []
+    places: list[int] = []
+    before_the_start = boot.phase == Phase.LAUNCH.value and "boot.verdict" not in boot.facts
+    for place, finding in enumerate(boot.findings):
+        leads = finding.role is Role.ROOT_CAUSE
+        # Before a start every error stands by itself: each of them is to be mended.
+        leads = leads or (before_the_start and finding.severity.rank >= Severity.ERROR.rank)
+        for remedy in finding.remedies if leads and finding.role is not Role.CONSEQUENCE else ():
+            chosen.append(replace(remedy, finding=remedy.finding or finding.id))
+            places.append(place)
+        if not leads and finding.role is not Role.CONSEQUENCE:
+            for remedy in _without_effect(finding, boot.facts, whole=before_the_start):
+                chosen.append(replace(remedy, finding=remedy.finding or finding.id))
+                places.append(place)
+    return chosen, places
 
 
-def _applicable(finding: Finding) -> Iterator[Remedy]:
-    """Yield the remedies of a finding that go with its weight: all of an error's, of a warning's only the first.
+def _without_effect(finding: Finding, known: Facts, *, whole: bool) -> list[Remedy]:
+    """Return what takes away a name that the release does not know.
 
-    What only deserves a look is left alone, but for names that the release does not know.
+    `whole`: before a start, with what says the same in its place; and what a warning would rather be rid of goes too.
     """
-    for position, remedy in enumerate(finding.remedies):
-        if finding.severity.rank > Severity.WARNING.rank:
-            yield remedy
-        elif finding.severity is Severity.WARNING and finding.role is not Role.NOTICE:
-            if position == 0 or remedy.kind == "remove":
-                yield remedy
-        elif remedy.kind == "remove" and finding.id in _UNKNOWN_NAMES:
-            yield remedy
+    first = [*finding.remedies[:1], *takewhile(lambda one: one.with_previous, finding.remedies[1:])]
+    removals = [one for one in first if one.kind == "remove" and _is_unknown(one.command, known)]
+    if whole and not removals and finding.role is not Role.NOTICE:
+        removals = first if all(one.kind == "remove" for one in first) else []
+    return first if whole and removals else [replace(one, with_previous=True) for one in removals]
+
+
+def _is_unknown(command: str, known: Facts) -> bool:
+    """Whether the release knows no such flag or variable."""
+    name = re.split(r"[ =]", command.strip(), maxsplit=1)[0]
+    kind = Table.FLAG if name.startswith("-") else Table.ENV
+    if kind is Table.ENV and not name.startswith("VLLM_"):
+        return False
+    entry, stated = lookup(kind, name), known.get("vllm.version")
+    version = parse_version(str(stated.value)) if stated else None
+    return entry is None or (version is not None and entry.exists_in(version) is False)
 
 
 def _as_launch(rewritten: Rewritten) -> Launch:

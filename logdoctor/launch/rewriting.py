@@ -2,8 +2,9 @@
 
 Applied are only remedies that are certain for this launch: of kind `flag`, `env`, `remove` or `image`, without a
 condition, and without a value that is still to be filled in. The remedies of one finding are alternatives, in the
-order to try, so only the first that can be applied is; whatever else it says to remove goes as well. Nothing that was
-set here is removed again. One remedy follows the other, each on the text that the one before left, so that applying
+order to try: only the first one is applied, with the parts that belong to it. Where that one is no change of the
+launch, the launch stays as it is; a second choice is not the fix that the report tells. Nothing that was set here is
+removed again. One remedy follows the other, each on the text that the one before left, so that applying
 the same remedies again changes nothing.
 """
 
@@ -121,14 +122,14 @@ class _Session:
         self._owners = [
             (remedy.finding or f"#{place}", findings[place] if findings else 0) for place, remedy in enumerate(remedies)
         ]
-        self._settled: set[tuple[str, int]] = set()
+        self._first = _first_ways(remedies, self._owners)
         self._set: set[str] = set()
 
     def consider(self, position: int, remedy: Remedy) -> None:
         """Apply a remedy, or note why not."""
         reason = _refusal(remedy)
         own = self._owners[position]
-        if not reason and remedy.kind != "remove" and (own in self._settled or self._removed_first(position, own)):
+        if not reason and position not in self._first:
             reason = "another remedy of this finding comes first"
         if not reason:
             reason = self._try(remedy, own)
@@ -136,19 +137,14 @@ class _Session:
             self.skipped.append(Skipped(remedy, reason))
             return
         self.applied.append(remedy)
-        if remedy.kind != "remove":
-            self._settled.add(own)
-
-    def _removed_first(self, position: int, own: tuple[str, int]) -> bool:
-        """Whether the finding rather wants to be rid of what this remedy sets."""
-        mine = _name(self._remedies[position])
-        earlier = zip(self._remedies[:position], self._owners, strict=False)
-        return any(one.kind == "remove" and owner == own and _name(one) == mine for one, owner in earlier)
 
     def _try(self, remedy: Remedy, own: tuple[str, int]) -> str:
         """Change the launch; returns why it cannot be changed, or nothing."""
-        pairs = zip(self._remedies, self._owners, strict=True)
-        removals = [one for one, owner in pairs if one.kind == "remove" and owner == own]
+        removals = [
+            one
+            for place, one in enumerate(self._remedies)
+            if one.kind == "remove" and self._owners[place] == own and place in self._first
+        ]
         try:
             changed = change(self.launch, remedy, removals, self._facts, frozenset(self._set))
             if changed.text != self.launch.text:
@@ -162,9 +158,15 @@ class _Session:
         return ""
 
 
-def _name(remedy: Remedy) -> str:
-    """The flag or variable that a remedy is about, without its value."""
-    return re.split(r"[ =]", remedy.command.strip(), maxsplit=1)[0]
+def _first_ways(remedies: Sequence[Remedy], owners: Sequence[tuple[str, int]]) -> frozenset[int]:
+    """Return the places of what each finding advises first: a remedy, and the parts that belong to it."""
+    first: set[int] = set()
+    ways: dict[tuple[str, int], int] = {}
+    for place, (remedy, owner) in enumerate(zip(remedies, owners, strict=True)):
+        ways[owner] = ways.get(owner, 0) + (not remedy.with_previous or owner not in ways)
+        if ways[owner] == 1:
+            first.add(place)
+    return frozenset(first)
 
 
 def _again(launch: LaunchCommand, text: str) -> LaunchCommand:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -255,7 +256,6 @@ def diagnosis_of(*findings: Finding, **stated: FactValue) -> Diagnosis:
 def test_whose_remedies_are_applied() -> None:
     diagnosis = diagnosis_of(
         finding("root", Role.ROOT_CAUSE, Severity.FATAL, ("flag", "--max-model-len 8192")),
-        finding("rival", Role.ROOT_CAUSE, Severity.FATAL, ("flag", "--enforce-eager")),
         finding("warning", Role.CONTRIBUTING, Severity.WARNING, ("flag", "--moe-backend marlin")),
         finding("second", Role.CONTRIBUTING, Severity.WARNING, ("config", "x"), ("flag", "--kv-cache-dtype fp8")),
         finding("info", Role.NOTICE, Severity.INFO, ("flag", "--seed 3"), ("remove", "--block-size")),
@@ -264,7 +264,29 @@ def test_whose_remedies_are_applied() -> None:
     )
     launch = corrected_launch(diagnosis, "VLLM_X=1 vllm serve m --block-size 16 --dtype half")
     assert launch is not None
-    assert launch.corrected == "vllm serve m --block-size 16 --dtype half --max-model-len 8192 --moe-backend marlin"
+    assert launch.corrected == "vllm serve m --block-size 16 --dtype half --max-model-len 8192"
+
+
+def test_between_causes_nothing_is_applied() -> None:
+    diagnosis = diagnosis_of(
+        finding("root", Role.ROOT_CAUSE, Severity.FATAL, ("flag", "--max-model-len 8192")),
+        finding("rival", Role.ROOT_CAUSE, Severity.FATAL, ("flag", "--enforce-eager")),
+        finding("unknown-variable", Role.NOTICE, Severity.INFO, ("remove", "VLLM_X")),
+    )
+    launch = corrected_launch(diagnosis, "VLLM_X=1 vllm serve m")
+    assert launch is not None
+    assert launch.original == launch.corrected
+    assert launch.applied == ()
+    assert launch.skipped[0] == "--max-model-len 8192 (the log does not decide between the causes)"
+
+
+def test_a_contribution_replaces_nothing() -> None:
+    both = finding("unknown-variable", Role.CONTRIBUTING, Severity.WARNING, ("flag", "--linear-backend marlin"))
+    both = replace(both, remedies=(*both.remedies, Remedy("s", "remove", "VLLM_X", "", "", True)))
+    root = finding("root", Role.ROOT_CAUSE, Severity.FATAL, ("flag", "--max-model-len 8192"))
+    launch = corrected_launch(diagnosis_of(root, both), "VLLM_X=marlin vllm serve m")
+    assert launch is not None
+    assert launch.corrected == "vllm serve m --max-model-len 8192"
 
 
 def test_without_a_launch_the_command_of_the_log_is_rebuilt() -> None:

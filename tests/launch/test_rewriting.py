@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from logdoctor.launch import LaunchError, Rewritten, apply
@@ -55,18 +57,43 @@ def test_what_is_not_applied(kind: str, command: str, condition: str, reason: st
     assert rewritten.applied == ()
 
 
-def test_of_the_alternatives_of_a_finding_the_first_applicable_one_and_its_removals() -> None:
+def part(kind: str, command: str, finding: str = "f") -> Remedy:
+    """A remedy that belongs to the one before it."""
+    return replace(remedy(kind, command, finding), with_previous=True)
+
+
+def test_of_the_ways_of_a_finding_only_the_first_with_its_parts() -> None:
     remedies = [
-        remedy("flag", "--max-num-seqs <n>", "a"),
         remedy("flag", "--max-model-len 8192", "a"),
+        part("remove", "--seed", "a"),
+        part("env", "A=1", "a"),
         remedy("flag", "--kv-cache-dtype fp8", "a"),
-        remedy("remove", "--seed", "a"),
+        part("remove", "--dtype", "a"),
         remedy("flag", "--enforce-eager", "b"),
     ]
-    rewritten = apply("vllm serve m --seed 1", remedies, {})
-    assert rewritten.corrected == "vllm serve m --max-model-len 8192 --enforce-eager"
-    assert [one.command for one in rewritten.applied] == ["--max-model-len 8192", "--enforce-eager", "--seed"]
-    assert [one.reason for one in rewritten.skipped][1:] == ["another remedy of this finding comes first"]
+    rewritten = apply("vllm serve m --seed 1 --dtype half", remedies, {})
+    assert rewritten.corrected == "A=1 vllm serve m --dtype half --max-model-len 8192 --enforce-eager"
+    assert {one.command for one in rewritten.applied} == {"--max-model-len 8192", "A=1", "--enforce-eager", "--seed"}
+    assert {one.reason for one in rewritten.skipped} == {"another remedy of this finding comes first"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "command", "condition"),
+    [
+        ("host", "nvidia-smi; docker ps", ""),
+        ("advice", "", ""),
+        ("image", "vllm/vllm-openai:latest", ""),
+        ("flag", "--max-num-seqs <n>", ""),
+        ("flag", "--max-num-seqs 4", "if the model is large"),
+    ],
+)
+def test_where_the_first_way_cannot_be_applied_no_other_is(kind: str, command: str, condition: str) -> None:
+    remedies = [
+        remedy(kind, command, "a", condition),
+        remedy("flag", "--gpu-memory-utilization 0.09", "a"),
+        remedy("remove", "--seed", "a"),
+    ]
+    assert apply("vllm serve m --seed 1", remedies, {}).corrected == "vllm serve m --seed 1"
 
 
 def test_what_is_already_so_counts_as_applied() -> None:
@@ -139,13 +166,13 @@ def test_removing_words(before: str, command: str, after: str) -> None:
 
 
 def test_a_flag_takes_the_value_of_the_one_it_replaces() -> None:
-    remedies = [remedy("flag", "--max-model-len"), remedy("remove", "--max-model-length")]
+    remedies = [remedy("flag", "--max-model-len"), part("remove", "--max-model-length")]
     for old, new in (("--max-model-length 8", "--max-model-len 8"), ("--max-model-length=8", "--max-model-len=8")):
         assert apply(f"vllm serve m {old}", remedies, {}).corrected == f"vllm serve m {new}"
 
 
 def test_a_flag_takes_the_value_of_the_variable_it_replaces() -> None:
-    remedies = [remedy("flag", "--linear-backend"), remedy("remove", "VLLM_NVFP4_GEMM_BACKEND")]
+    remedies = [remedy("flag", "--linear-backend"), part("remove", "VLLM_NVFP4_GEMM_BACKEND")]
     facts = {"vllm.version": Fact("vllm.version", "0.24.0")}
     text = "VLLM_NVFP4_GEMM_BACKEND=flashinfer-cutlass vllm serve m"
     assert apply(text, remedies, facts).corrected == "vllm serve m --linear-backend flashinfer_cutlass"
