@@ -40,6 +40,7 @@ from logdoctor.model import (
 )
 from logdoctor.reading import looks_like_vllm
 from logdoctor.reading.client_words import is_about_a_request, without_client_words
+from logdoctor.reading.others import Owner
 from logdoctor.reading.strangers import is_an_answer, is_strangers
 from logdoctor.wording import clipped, joined, own
 
@@ -68,8 +69,9 @@ def _is_amid_bars(place: int, records: Sequence[Record], found: Sequence[set[str
 class BootObserver:
     """Watches the records of one boot."""
 
-    def __init__(self, matcher: Matcher, index: int) -> None:
+    def __init__(self, matcher: Matcher, index: int, owner: Owner | None = None) -> None:
         self.index = index
+        self._owner = owner or Owner()
         self._general = matcher.general
         self._facts = FactCollector()
         self._all = matcher
@@ -78,7 +80,7 @@ class BootObserver:
         self._waiting_lines = 0
         self._failures = FailureLog()
         self._last_records = LastRecords()
-        self._vllm = False
+        self._vllm = self._named = False
         self._left_out = 0
         self._strangers = 0
         """The first line of an error of another program in the same stream."""
@@ -90,6 +92,7 @@ class BootObserver:
 
     def observe(self, record: Record) -> None:
         """Take a record; it is looked at together with the next few."""
+        self._owner.observe(record)
         self._waiting.append(record)
         self._waiting_lines += len(record.lines)
         if self._waiting_lines >= BATCH_LINES:
@@ -121,6 +124,7 @@ class BootObserver:
             self._failures.observe(record)
             self._last_records.observe(record)
             self._vllm = self._vllm or looks_like_vllm(record)
+            self._named = self._named or record.process.role not in ("", "ray")
             self._service = self._service or signed_by(record)
             if not record.quoted:
                 last = next(((n, t) for n, t in reversed(record.lines) if t.strip()), None)
@@ -135,7 +139,7 @@ class BootObserver:
         candidates = self._candidates(facts, happened, milestones)
         failed = happened not in (Verdict.READY, Verdict.STOPPED)
         judged = judge(candidates, failed=failed, stop_line=milestones.shutdown_line)
-        if not self._vllm and not candidates:
+        if self._is_anothers(milestones) or (not self._vllm and not candidates):
             return None
         reached = verdict.final(happened, judged, milestones)
         if reached is Verdict.FAILED and happened is not reached:
@@ -159,6 +163,11 @@ class BootObserver:
             notes=boot_notes(milestones, self._matcher.too_slow, self._facts.left_out, self._left_out, self._strangers),
             service=self._service,
         )
+
+    def _is_anothers(self, milestones: Milestones) -> bool:
+        """Whether it is another program's log: one says its name, and nothing says vLLM's."""
+        begun = (milestones.begin is not None or self._named) and not self._owner.is_client
+        return bool(self._owner.name) and not begun and milestones.engine is None
 
     def matching(self, given: Mapping[str, Fact]) -> tuple[Match, ...]:
         """Return the matches of all signatures that fit the boot, whatever their role would be."""
@@ -362,14 +371,17 @@ def diagnose_records(
     quarter of a start-up log.
     """
     matcher = matcher or Matcher(database)
-    collected = Boots(lambda index: BootObserver(matcher, index), given or {})
+    owner = Owner()
+    collected = Boots(lambda index: BootObserver(matcher, index, owner), given or {})
     for index, record in records:
         collected.add(index, record)
     found = collected.result()
     # Boots that were no vLLM's leave no gap in the numbering.
     boots = [replace(boot, index=number) for number, boot in zip(collected.numbers(), in_order(found), strict=False)]
     if not boots:
-        return Diagnosis(Verdict.UNDETERMINED, "no vLLM start recognised in the input", ())
+        whose = (f"This looks like the output of {owner.name}; only vLLM's servers are known here.",)
+        nothing = "no vLLM start recognised in the input"
+        return Diagnosis(Verdict.UNDETERMINED, nothing, (), notes=whose if owner.name else ())
     left = collected.left_out
     notes = (f"{left} boots between the first {FIRST} and the last are left out of this report.",) if left else ()
     return Diagnosis(boots[-1].verdict, boots[-1].summary, tuple(boots), leading=len(boots) - 1, notes=notes)
