@@ -15,17 +15,25 @@ _LABEL_KEYS = ("labels", "kubernetes", "resource", "stream", "attributes", "meta
 
 
 class CollectorTime(Envelope):
-    """`2026-04-19 13:05:22.330 | text`."""
+    """`2026-04-19 13:05:22.330 | text`, or with a level: `2026-04-19 13:05:22.330 | INFO | text`."""
 
     name = "collector-time"
     _line = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.,]\d{1,9}(?: ?[A-Z]{2,4}|Z)?) ?\| ?")
-    _loguru = re.compile(r"[A-Z]{4,8} *\|")
+    _level = re.compile(r"[A-Za-z]{4,8} *\| ?")
+    _loguru = re.compile(r" *[\w.<>]{1,200}:[\w<>]{1,200}:\d+ - ")
+    """What loguru writes behind a level; then it is a logger's own line, and no collector's."""
 
     def peel(self, line: str) -> Peeled | None:
         match = self._line.match(line)
-        if not match or self._loguru.match(line, match.end()):
+        if not match:
             return None
-        return Peeled(line[match.end() :], time=match[1])
+        start = match.end()
+        level = self._level.match(line, start)
+        if level is not None:
+            if self._loguru.match(line, level.end()):
+                return None
+            start = level.end()
+        return Peeled(line[start:], time=match[1])
 
 
 class DesktopTime(Envelope):
