@@ -18,6 +18,7 @@ from logdoctor.diagnosis.failures import Failure, FailureLog
 from logdoctor.diagnosis.matching import BootMatcher, Match, Matcher, shortened
 from logdoctor.diagnosis.refuted import unrefuted
 from logdoctor.diagnosis.remedies import choose, conflicts_of
+from logdoctor.diagnosis.restarts import with_restarts
 from logdoctor.diagnosis.services import in_order, signed_by
 from logdoctor.diagnosis.settling import settle
 from logdoctor.diagnosis.silence import LastRecords, patience, silence_facts
@@ -377,7 +378,10 @@ def diagnose_records(
         collected.add(index, record)
     found = collected.result()
     # Boots that were no vLLM's leave no gap in the numbering.
-    boots = [replace(boot, index=number) for number, boot in zip(collected.numbers(), in_order(found), strict=False)]
+    boots = [
+        replace(boot, index=number)
+        for number, boot in zip(collected.numbers(), with_restarts(in_order(found)), strict=False)
+    ]
     if not boots:
         whose = (f"This looks like the output of {owner.name}; only vLLM's servers are known here.",)
         nothing = "no vLLM start recognised in the input"

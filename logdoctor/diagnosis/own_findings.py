@@ -44,7 +44,36 @@ _USE = RemedySpec("Use the successor or the nearest valid name that the report n
 _DROP = RemedySpec("Remove it")
 _OTHER = RemedySpec("Or use a vLLM version that has it, where the report names one")
 
+STARTS_CUT_OFF = Signature(
+    id="starts-cut-off",
+    title="Earlier starts ended without a word before they were up: something ends them from outside",
+    severity=Severity.ERROR,
+    phase=Phase.SHUTDOWN,
+    cause="Each of these starts broke off in the middle, and another one began. vLLM writes an error when it fails by "
+    "itself, so it was killed: by a probe or a limit of the start that does not wait long enough, by the kernel for "
+    "lack of host memory, or by hand. Starts that break off at about the same age speak for a limit.",
+    confidence=Confidence.LIKELY,
+    basis=Basis.MAINTAINERS,
+    remedies=(
+        RemedySpec(
+            "Kubernetes: look for a failed probe or OOMKilled in the events", "host", "kubectl describe pod POD"
+        ),
+        RemedySpec(
+            "Docker: exit code 137 or OOMKilled true means killed",
+            "host",
+            "docker inspect NAME --format '{{.State.ExitCode}} {{.State.OOMKilled}} {{.RestartCount}}'",
+        ),
+        RemedySpec("Ask the kernel", "host", "sudo dmesg -T | grep -i 'killed process'"),
+    ),
+    verify="The next start prints: Application startup complete",
+    wrong_when="Somebody restarted it on purpose, or the log is put together of pieces.",
+    examples=Examples((Example("a log in which one start after another ends while it still loads"),)),
+    references=("https://kubernetes.io/docs/concepts/configuration/liveness-readiness-startup-probes/",),
+)
+"""What `restarts` finds over all boots of a service."""
+
 OWN_FINDINGS: tuple[Signature, ...] = (
+    STARTS_CUT_OFF,
     _missing(
         "unknown-variable",
         "An environment variable that this version of vLLM does not know",
