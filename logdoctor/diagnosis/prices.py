@@ -33,7 +33,7 @@ _MORE = {
     "--max-num-batched-tokens": "more memory for each step",
     "--tensor-parallel-size": "more GPUs, and traffic between them",
 }
-_SIZED = re.compile(r"(--[a-z-]+)[ =]([0-9]+(?:\.[0-9]+)?)")
+_SIZED = re.compile(r"(?<![\w-])(--[a-z-]+)[ =]([0-9]+(?:\.[0-9]+)?)")
 
 
 def sized(remedy: Remedy) -> tuple[str, float] | None:
