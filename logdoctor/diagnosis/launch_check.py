@@ -12,11 +12,11 @@ from dataclasses import replace
 from itertools import takewhile
 
 from logdoctor.budget import budget, budget_facts
-from logdoctor.budget.arithmetic import fits_card, precisions
+from logdoctor.budget.arithmetic import fits_card
 from logdoctor.budget.numbers import Numbers, read_numbers
 from logdoctor.database import Database
 from logdoctor.database.schema import Kind
-from logdoctor.diagnosis import fingerprints
+from logdoctor.diagnosis import fingerprints, weights
 from logdoctor.diagnosis.absences import absences
 from logdoctor.diagnosis.causes import Candidate, weigh
 from logdoctor.diagnosis.failures import FailureLog
@@ -207,10 +207,6 @@ def _notes(launch: LaunchCommand, known: Facts) -> Iterator[str]:
 
 # -- the budget before the load ---------------------------------------------------------------------------------------
 
-_FOUR_BITS = ("fp4", "4bit", "4-bit", "int4", "awq", "gptq", "w4a16", "q4_", "bnb")
-_EIGHT_BITS = ("fp8", "8bit", "8-bit", "int8", "w8a8", "w8a16", "q8_")
-_NATIVE = {"gpt-oss": "4 bit", "deepseek-r1": "8 bit", "deepseek-v3": "8 bit", "kimi-k2": "8 bit"}
-
 
 def _weights(known: Facts) -> Iterator[Fact]:
     """Yield how much the weights take by the model's name, and whether the cards hold them."""
@@ -218,30 +214,17 @@ def _weights(known: Facts) -> Iterator[Fact]:
     cards = max(numbers.cards, 1)
     yield Fact("launch.cards", cards, origin="inferred")
     card = _card(numbers)
-    if numbers.billions is None or card is None or "args.cpu_offload_gb" in known:
+    size = weights.size_gb(numbers, known)
+    if size is None or card is None or "args.cpu_offload_gb" in known:
         return
-    precision = _precision(known)
-    row = next(row for row in precisions(numbers.billions, card * cards) if row.name == precision)
     line = known["model.name"].line if "model.name" in known else 0
-    yield Fact("launch.weights_gb", row.size, line, origin="inferred")
-    yield Fact("launch.weights_precision", precision, line, origin="inferred")
-    yield Fact("launch.weights_fit", fits_card(row.size / cards, card), line, origin="inferred")
+    yield Fact("launch.weights_gb", size, line, origin="inferred")
+    yield Fact("launch.weights_precision", weights.precision(known), line, origin="inferred")
+    yield Fact("launch.weights_fit", fits_card(size / cards, card), line, origin="inferred")
 
 
 def _card(numbers: Numbers) -> float | None:
     return numbers.total * 2**30 / 1e9 if numbers.total is not None else None
-
-
-def _precision(known: Facts) -> str:
-    """Return how the weights are stored, by the model's name or an explicit quantization."""
-    keys = ("model.name", "args.quantization", "model.quantization")
-    name = " ".join(str(known[key].value) for key in keys if key in known).lower()
-    if any(word in name for word in _FOUR_BITS):
-        return "4 bit"
-    if any(word in name for word in _EIGHT_BITS):
-        return "8 bit"
-    native = next((bits for word, bits in _NATIVE.items() if word in name), "")
-    return native or "16 bit"
 
 
 # -- the corrected launch ---------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from logdoctor.database.schema import RemedySpec, Signature
 from logdoctor.diagnosis.conditions import Truth, evaluate, in_words, undecided, version_in
-from logdoctor.diagnosis.templates import fill, fill_command
+from logdoctor.diagnosis.templates import fill, fill_command, shell_word
 from logdoctor.knowledge.releases import parse_version
 from logdoctor.model import Facts, Remedy
 
@@ -52,10 +52,9 @@ def _worded(spec: RemedySpec, signature: Signature, captures: Mapping[str, str],
         if outcome is Truth.UNKNOWN:
             unless = " and ".join(in_words(key, wanted) for key, wanted in spec.not_when.items())
             conditions.append(f"unless {unless}")
-    command, complete = fill_command(spec.value, captures, facts)
-    if spec.kind != "remove" and not exists_in(command, version):
-        return None
-    if spec.kind in ("flag", "env") and already_set(command, facts):
+    filled, complete = fill_command(spec.value, captures, facts)
+    command: str = with_stated_keys(filled, facts) if spec.kind == "flag" else filled
+    if not _can_hold(spec.kind, command, facts):
         return None
     if not complete:
         conditions.append("the value in angle brackets is not in this log")
@@ -66,6 +65,42 @@ def _worded(spec: RemedySpec, signature: Signature, captures: Mapping[str, str],
         condition="; ".join(conditions),
         finding=signature.id,
     )
+
+
+def _can_hold(kind: str, command: str, facts: Facts) -> bool:
+    """Return False for what this version lacks, what is so already, and what the weights leave no room for."""
+    if kind != "remove" and not exists_in(command, _version(facts)):
+        return False
+    if kind in ("flag", "env") and already_set(command, facts):
+        return False
+    return _holds_weights(command, facts)
+
+
+_SHARE = re.compile(r"--gpu-memory-utilization[ =]([0-9.]+)\Z")
+
+
+def _holds_weights(command: str, facts: Facts) -> bool:
+    """Return False for a share of the card that the weights alone exceed."""
+    found = _SHARE.match(command)
+    if found is None:
+        return True
+    from logdoctor.diagnosis.weights import fit_into
+
+    return fit_into(float(found[1]), facts)
+
+
+_MAPPING = re.compile(r"(?P<flag>--[a-z][a-z-]+) '(?P<keys>\{.*\})'")
+
+
+def with_stated_keys(command: str, facts: Facts) -> str:
+    """Return a flag that takes a mapping with the keys that this boot ran with beside the new ones."""
+    found = _MAPPING.fullmatch(command)
+    stated = facts.get("args." + found["flag"][2:].replace("-", "_")) if found else None
+    if found is None or stated is None or not isinstance(stated.value, str):
+        return command
+    from logdoctor.launch.changes import merged_json
+
+    return f"{found['flag']} {shell_word(merged_json(stated.value, found['keys']))}"
 
 
 def exists_in(command: str, version: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -101,6 +102,8 @@ def _set_flags(launch: LaunchCommand, command: str, removals: Sequence[Remedy], 
         misnamed = _misnamed(arguments, name, value, removals, facts) if use is None else None
         if misnamed is not None:
             changed.extend(_rename(launch, misnamed, name))
+        elif use is None and value is not None and (whole := _as_mapping_use(arguments, name)) is not None:
+            changed.extend(_rewrite(launch, whole, whole.name, _with_key(whole, name, value)))
         elif use is None and value is None and not switch:
             changed.extend(_moved(launch, arguments, name, removals, facts))
         elif use is not None:
@@ -130,6 +133,7 @@ def _rewrite(launch: LaunchCommand, use: Use, name: str, value: str | None) -> l
         return edits.replace_word(words[use.first], name)
     if use.value is not None and same_value(use.value, value) and use.known:
         return []
+    value = merged_json(use.value, value) if use.known and not use.nested else value
     if use.joined:
         return edits.replace_word(words[use.first], value, "" if use.spelled == "-O" else f"{use.spelled}=")
     if use.last == use.first:
@@ -138,6 +142,49 @@ def _rewrite(launch: LaunchCommand, use: Use, name: str, value: str | None) -> l
     if use.last > use.first + 1:
         changed += edits.delete_words(launch.text, words, use.first + 2, use.last)
     return changed
+
+
+def merged_json(stated: str | None, wanted: str) -> str:
+    """Return a mapping in JSON with the keys that are wanted put into the one that is stated; else what is wanted."""
+    mine, theirs = _mapping(stated or ""), _mapping(wanted)
+    if mine is None or theirs is None:
+        return wanted
+    return stated or wanted if {**mine, **theirs} == mine else json.dumps({**mine, **theirs}, ensure_ascii=False)
+
+
+def _mapping(text: str) -> dict[str, object] | None:
+    if not text.lstrip().startswith("{"):
+        return None
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _as_mapping_use(arguments: Arguments, name: str) -> Use | None:
+    """Return the use that gives a flag's keys in one mapping, for a remedy that names one of the keys."""
+    plain, _, nested = name.partition(".")
+    use = _last_use(arguments, plain) if nested else None
+    return use if use is not None and use.known and _mapping(use.value or "") is not None else None
+
+
+def _with_key(use: Use, name: str, value: str) -> str:
+    """Return the mapping of a flag with one key set, `--flag.key.inner value` too."""
+    try:
+        worth: object = json.loads(value)
+    except (ValueError, RecursionError):
+        worth = value
+    keys = name.split(".")[1:]
+    wanted = worth
+    stated: object = _mapping(use.value or "") or {}
+    inner = [stated]
+    for key in keys[:-1]:
+        stated = stated.get(key) if isinstance(stated, dict) else None
+        inner.append(stated)
+    for key, around in zip(reversed(keys), reversed(inner), strict=True):
+        wanted = {**(around if isinstance(around, dict) else {}), key: wanted}
+    return json.dumps(wanted, ensure_ascii=False)
 
 
 def same_value(left: str, right: str) -> bool:

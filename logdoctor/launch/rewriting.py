@@ -26,8 +26,8 @@ from logdoctor.model import Facts, Remedy
 APPLIED_KINDS = ("flag", "env", "remove", "image")
 
 _TO_FILL_IN = re.compile(
-    r"<[^<>]*>|\.\.\.|…|\{[A-Za-z_.|]+\}|CLASS_OF|ORIGINAL_MODEL|/models/\S+\.(?:jinja|py)|/certs/ca\.pem"
-    r"|(?:=|//|[ /])(?:KEY|TOKEN|MIRROR|NAME|MODEL|PATH|FILE|DIR|HOST|PORT|N)\b"
+    r"<[^<>]*>|\.\.\.|…|\{[A-Za-z_.|]+\}|CLASS_OF|ORIGINAL[_-]MODEL|/models/\S+\.(?:jinja|py)|/certs/ca\.pem|/path/"
+    r"|X\.Y\b|(?:=|//|[ /\"'\[])(?:KEY|TOKEN|MIRROR|NAME|MODEL|DRAFT|OWNER|PATH|FILE|DIR|HOST|PORT|POD|N)\b"
 )
 """What stands in a command for something that only the reader knows."""
 _MORE_WORDS = frozenset({"CUDA_LAUNCH_BLOCKING", "VLLM_LOGGING_LEVEL", "NCCL_DEBUG", "VLLM_TRACE_FUNCTION"})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from dataclasses import replace
 
 import pytest
@@ -36,6 +38,11 @@ def corrected(text: str, *remedies: tuple[str, str], version: str = "0.24.0") ->
         ("env", "HF_ENDPOINT=https://MIRROR", "", "a value is to be filled in"),
         ("flag", "--max-model-len <length>", "", "a value is to be filled in"),
         ("flag", "--reasoning-parser-plugin FILE", "", "a value is to be filled in"),
+        ("flag", '--hf-overrides \'{"architectures": ["NAME"]}\'', "", "a value is to be filled in"),
+        ("flag", '--speculative-config \'{"model": "DRAFT"}\'', "", "a value is to be filled in"),
+        ("flag", "--tokenizer OWNER/ORIGINAL-MODEL", "", "a value is to be filled in"),
+        ("env", "PATH=/path/to/venv/bin:$PATH", "", "a value is to be filled in"),
+        ("image", "vllm/vllm-openai:X.Y.Z", "", "a value is to be filled in"),
         ("flag", "--max-model-len", "", "its value is to be filled in"),
         (
             "env",
@@ -470,3 +477,32 @@ def test_an_image_that_is_new_enough_stays() -> None:
 def test_a_text_that_is_no_launch_is_refused() -> None:
     with pytest.raises(LaunchError):
         apply("hello", [], {})
+
+
+SAME = {"model": "a/b", "method": "eagle3"}
+ADDED = {**SAME, "n": 1}
+EAGLE = json.dumps(SAME)
+
+
+@pytest.mark.parametrize(
+    ("before", "command", "after"),
+    [
+        (f"--speculative-config '{EAGLE}'", "--speculative-config '{\"n\": 1}'", ADDED),
+        (f"--speculative-config '{EAGLE}'", "--speculative-config.n 1", ADDED),
+        (f"--speculative-config='{EAGLE}'", "--speculative-config.n 1", ADDED),
+        (f"--speculative-config '{EAGLE}'", "--speculative-config.method mtp", {"model": "a/b", "method": "mtp"}),
+        (f"--speculative-config '{EAGLE}'", "--speculative-config '{\"method\": \"eagle3\"}'", SAME),
+        ("--compilation-config '{\"a\": {\"b\": 1}}'", "--compilation-config.a.c true", {"a": {"b": 1, "c": True}}),
+        ("--compilation-config 3", "--compilation-config '{\"mode\": 0}'", {"mode": 0}),
+    ],
+)  # fmt: skip
+def test_a_mapping_keeps_the_keys_that_nobody_changes(before: str, command: str, after: object) -> None:
+    words = shlex.split(corrected(f"vllm serve m {before}\n", ("flag", command)))
+    assert json.loads(words[-1].partition("=")[2] or words[-1]) == after
+    assert corrected(" ".join(map(shlex.quote, words)), ("flag", command)) == " ".join(map(shlex.quote, words))
+
+
+def test_a_mapping_in_a_file_keeps_its_keys() -> None:
+    text = f"services: {{a: {{image: vllm/vllm-openai, command: [m, --speculative-config, '{EAGLE}']}}}}"
+    after = corrected(text, ("flag", "--speculative-config '{\"n\": 1}'"))
+    assert '\'{"model": "a/b", "method": "eagle3", "n": 1}\'' in after
