@@ -26,6 +26,16 @@ docker run --gpus all -p 8000:8000 \\
 """
 
 
+SCRIPT_OF_LOG = SCRIPT.replace("v0.20.0", "v0.26.0").replace("Qwen/Qwen3-8B", "/models/mid-llama-11b")
+
+
+@pytest.fixture
+def script_of_log(tmp_path: Path) -> Path:
+    path = tmp_path / "start llama.sh"
+    path.write_text(SCRIPT_OF_LOG)
+    return path
+
+
 @pytest.fixture
 def script(tmp_path: Path) -> Path:
     path = tmp_path / "start nemo.sh"
@@ -108,8 +118,8 @@ def test_what_cannot_be_done_is_one_line(words: list[str], message: str) -> None
         assert done.stderr.count("\n") == 1
 
 
-def test_a_log_with_its_launch(script: Path) -> None:
-    result = run_diagnosis(Request(paths=(str(LOG),), format="json", launch=str(script)), io.BytesIO())
+def test_a_log_with_its_launch(script_of_log: Path) -> None:
+    result = run_diagnosis(Request(paths=(str(LOG),), format="json", launch=str(script_of_log)), io.BytesIO())
     report = as_json(result.text)
     assert report["boots"][0]["facts"]["env.HF_TOKEN"]["origin"] == "launch"
     assert report["boots"][0]["facts"]["vllm.version"]["origin"] == "log"

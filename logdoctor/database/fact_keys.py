@@ -11,7 +11,7 @@ import re
 _BY_PREFIX = {
     "": "platform args env load_format",
     "vllm": "version engine runner entrypoint",
-    "image": "style release name",
+    "image": "style release name own needed",
     "cli": "unrecognized invalid_flag invalid_value",
     "model": "name architecture served_name quantization dtype max_len hybrid moe multimodal load_seconds "
     "family reasoning_parser tool_parser needs_vllm heads",
@@ -36,10 +36,10 @@ _BY_PREFIX = {
     "tensor_parallel_size precision ranks",
     "parser": "reasoning_of_another tool_of_another",
     "launch": "kind repeated stray glued switch_value switch_plain no_value no_json no_number cut_off "
-    "model_option model_twice port_mismatch gpus_missing "
+    "model_option model_twice port_mismatch gpus_missing open contradicts "
     "batched_tokens_below_seqs cards weights_gb weights_fit weights_precision",
     "container": "exit_code oom_killed restarts gpus shm_gib ipc_host network_host hub_cache_kept gpu_in_use",
-    "weights": "gib seconds shards_total shards_done seconds_per_shard checkpoint_gib elapsed_seconds",
+    "weights": "gib seconds shards_total shards_done seconds_per_shard missing_on checkpoint_gib elapsed_seconds",
     "graphs": "seconds gib done total elapsed_seconds",
     "compile": "seconds",
     "engine": "init_seconds",

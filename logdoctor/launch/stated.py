@@ -63,6 +63,8 @@ def _arguments(launch: LaunchCommand, arguments: Arguments) -> Iterator[_Stated]
     known = launch.complete and not arguments.open and (bool(launch.argv) or launch.program != "")
     if known:
         yield "args", True, begin
+    if not known or any(word.expands for word in launch.argv):
+        yield "launch.open", True, -1
     for use in arguments.uses:
         name = use.fact
         if use.nested or not use.known or not name.isidentifier():

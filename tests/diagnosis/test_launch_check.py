@@ -307,7 +307,7 @@ def test_a_file_to_paste_is_named() -> None:
 
 def test_a_log_outweighs_its_launch() -> None:
     log = "(APIServer pid=1) INFO 11-30 10:17:44 [api_server.py:1] vLLM API server version 0.20.0\n"
-    stated = facts(read_launch("docker run -e VLLM_X=1 vllm/vllm-openai:v0.17.1 m"))
+    stated = facts(read_launch("docker run -e VLLM_X=1 acme/vllm:v2.17.1 m"))
     boot = diagnose_records(read_text(log), database(), given=stated).boot
     assert boot is not None
     assert boot.facts["vllm.version"].value == "0.20.0"

@@ -45,6 +45,7 @@ def test_what_a_launch_states() -> None:
         "model.name": "a/b",
         "image.name": OFFICIAL,
         "launch.kind": "docker",
+        "launch.open": True,
         "container.gpus": "all",
         "container.shm_gib": 16.0,
         "container.ipc_host": False,
