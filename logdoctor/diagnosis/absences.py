@@ -6,7 +6,8 @@ dropped or will bring it, and what replaces it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 
@@ -43,6 +44,8 @@ class _Named:
     absence: Absence
     fact: Fact
     phase: str
+    value: Fact | None = None
+    """Of a variable: what states its value."""
 
 
 Asked = dict[tuple[str, str, str], "Absence | None"]
@@ -79,24 +82,26 @@ def absences(
     general: Collection[str],
     asked: Asked | None = None,
     typed: refused.Typed | None = None,
+    lines: Mapping[int, str] | None = None,
 ) -> list[Finding]:
     """Return the findings of a boot with those about missing names added.
 
     A specific signature that names the thing tells more, and stays alone. One of the `general` ids (argparse's own
     words) gives its place to the finding that names the thing. `asked` remembers answers from boot to boot; `typed` are
-    the values behind the flags of a launch, which a log's own lines tell.
+    the values behind the flags of a launch, which a log's own lines tell; `lines` are the texts of a log's lines that
+    state facts.
     """
     fact = facts.get("vllm.version")
     tables = _Tables(parse_version(str(fact.value)) if fact else None, {} if asked is None else asked)
     found = _with_flags(facts, findings, general, tables, typed or {})
     told = {finding.id: _told(finding) for finding in found if finding.id not in general}
-    named = chain(_variables(facts, tables), _values(facts, tables), _parsers(facts, tables))
+    named = chain(_variables(facts, tables, lines or {}), _values(facts, tables), _parsers(facts, tables))
     for one in islice(named, MAX_NAMES):
         name = one.shown.casefold()
         if any(name in text for text in told.values()):
             found = [_with_nearest(finding, one) for finding in found]
         else:
-            finding = _finding(one, refused.texts_on(found, one.fact.line))
+            finding = _finding(one, refused.texts_on(found, one.fact.line), (lines or {}).get(one.fact.line, ""))
             told[finding.title] = _told(finding)
             found = _add(found, finding, one, general)
     return found
@@ -157,26 +162,33 @@ def _on_line(finding: Finding, line: int) -> bool:
     return any(evidence.line == line for evidence in finding.evidence)
 
 
-def _variables(facts: Facts, tables: _Tables) -> Iterator[_Named]:
+def _variables(facts: Facts, tables: _Tables, lines: Mapping[int, str]) -> Iterator[_Named]:
     unknown = facts.get("env.unknown")
     told = unknown.value if unknown and isinstance(unknown.value, tuple) else ()
     for name in told:
         absence = tables.name(Kind.ENV, name)
         if absence is not None and unknown is not None:
-            yield _variable(name, absence, unknown)
+            yield _variable(name, absence, _on_its_line(unknown, name, lines), facts.get(f"env.{name}"))
     for key, fact in facts.items():
         name = key[4:]
         if not key.startswith("env.VLLM_") or name in told:
             continue
         absence = tables.name(Kind.ENV, name)
         if absence is not None and absence.is_absent:
-            yield _variable(name, absence, fact)
+            yield _variable(name, absence, fact, fact)
 
 
-def _variable(name: str, absence: Absence, fact: Fact) -> _Named:
+def _on_its_line(fact: Fact, name: str, lines: Mapping[int, str]) -> Fact:
+    """Return the fact with the line that names this one of several; vLLM writes a line for each."""
+    word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+    found = (line for line, text in sorted(lines.items()) if line >= fact.line and word.search(text))
+    return replace(fact, line=next(found, fact.line))
+
+
+def _variable(name: str, absence: Absence, fact: Fact, value: Fact | None) -> _Named:
     # A note tells of a name that is not meant for vLLM at all, such as what Kubernetes sets for a service.
     severity = Severity.INFO if absence.note else Severity.WARNING
-    return _Named("unknown-variable", severity, name, absence, fact, "config")
+    return _Named("unknown-variable", severity, name, absence, fact, "config", value)
 
 
 def _flags(facts: Facts, tables: _Tables) -> Iterator[_Named]:
@@ -215,7 +227,7 @@ def _parsers(facts: Facts, tables: _Tables) -> Iterator[_Named]:
             yield _Named("unknown-parser", Severity.ERROR, fact.value, absence, fact, "command-line")
 
 
-def _finding(named: _Named, texts: Sequence[str] = ()) -> Finding:
+def _finding(named: _Named, texts: Sequence[str] = (), line: str = "") -> Finding:
     absence = named.absence
     version = f"vLLM {absence.version}" if absence.version else "This vLLM"
     what = {
@@ -230,7 +242,7 @@ def _finding(named: _Named, texts: Sequence[str] = ()) -> Finding:
         cause = refused.value_sentence(_owner(absence), named.shown, absence, near, listed)
     return replace(
         _bare(named, what, cause),
-        evidence=(_evidence(named, what),) if named.fact.line else (),
+        evidence=(_evidence(named, line or next(iter(texts), what)),) if named.fact.line else (),
         remedies=tuple(_remedies(named, near, listed)),
         fingerprint=fingerprints.fingerprint(named.id, absence.name),
     )
@@ -250,8 +262,8 @@ def _bare(named: _Named, title: str, cause: str) -> Finding:
     )
 
 
-def _evidence(named: _Named, what: str) -> Evidence:
-    return Evidence(named.fact.line, named.fact.process, what if named.fact.origin == "log" else named.shown)
+def _evidence(named: _Named, text: str) -> Evidence:
+    return Evidence(named.fact.line, named.fact.process, text if named.fact.origin == "log" else named.shown)
 
 
 def _finding_of_flags(flags: Sequence[_Named], typed: refused.Typed, texts: Sequence[str] = ()) -> Finding:
@@ -307,10 +319,13 @@ def _remedies(named: _Named, near: refused.Nearest | None, listed: Sequence[str]
         if instead is not None:
             yield instead
     elif absence.suggestion:
-        typed = str(named.fact.value) if named.fact.key.startswith("env.") and named.fact.key != "env.unknown" else None
+        typed = None if named.value is None else str(named.value.value)
         kind, use, sure = refused.instead_of_variable(absence, typed)
         condition = "" if sure else "if the nearest valid name is what was meant"
-        yield Remedy(f"Use {use} instead of {named.shown}", kind, use, condition, named.id)
+        if kind == "advice":
+            yield Remedy(f"Use {use} with its value instead of {named.shown}", kind, "", condition, named.id)
+        else:
+            yield Remedy(f"Use {use} instead of {named.shown}", kind, use, condition, named.id)
     # A name goes when another takes its place; of a flag that gets another value only the value does.
     both = not owner and bool(absence.suggestion)
     yield Remedy(f"Remove {named.shown}", "remove", f"{owner} {word}" if owner else word, "", named.id, both)

@@ -224,7 +224,7 @@ class BootObserver:
         if names_something(facts):
             from logdoctor.diagnosis.absences import absences
 
-            findings = absences(facts, findings, self._general, self._all.asked)
+            findings = absences(facts, findings, self._general, self._all.asked, lines=self._facts.texts)
         failure = first_failure(self._failures, _explained_lines(judged))
         root = next((one for one in judged if one.role is Role.ROOT_CAUSE), None)
         dead = reached in (Verdict.FAILED, Verdict.CRASHED)

@@ -269,11 +269,13 @@ def _remedies(boot: BootDiagnosis) -> tuple[list[Remedy], list[int]]:
     """
     chosen: list[Remedy] = []
     places: list[int] = []
+    root = next((finding for finding in boot.findings if finding.role is Role.ROOT_CAUSE), None)
     before_the_start = boot.phase == Phase.LAUNCH.value and "boot.verdict" not in boot.facts
     for place, finding in enumerate(boot.findings):
         leads = finding.role is Role.ROOT_CAUSE
         # Before a start every error stands by itself: each of them is to be mended.
         leads = leads or (before_the_start and finding.severity.rank >= Severity.ERROR.rank)
+        leads = leads or (root is not None and _refused_with(finding, root))
         for remedy in finding.remedies if leads and finding.role is not Role.CONSEQUENCE else ():
             chosen.append(replace(remedy, finding=remedy.finding or finding.id))
             places.append(place)
@@ -282,6 +284,13 @@ def _remedies(boot: BootDiagnosis) -> tuple[list[Remedy], list[int]]:
                 chosen.append(replace(remedy, finding=remedy.finding or finding.id))
                 places.append(place)
     return chosen, places
+
+
+def _refused_with(finding: Finding, root: Finding) -> bool:
+    """Whether one message refused what both findings are about: words of the command line go all at once."""
+    lines = {evidence.line for evidence in root.evidence}
+    both = finding.phase == root.phase == Phase.COMMAND_LINE.value and finding.severity is Severity.FATAL
+    return both and any(evidence.line in lines for evidence in finding.evidence)
 
 
 def _without_effect(finding: Finding, known: Facts, *, whole: bool) -> list[Remedy]:

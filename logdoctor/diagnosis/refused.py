@@ -26,6 +26,8 @@ _IF_MEANT = "if that is what was meant"
 _LEFT_OVER = re.compile(r"error: unrecognized arguments: ([^\n]{1,2000})")
 _LISTED = re.compile(r"(?:\(choo?se from|Available parsers:|Valid options:) ([^\n]{1,4000})")
 _ITEM = re.compile(r"[\w.+/:-]{1,80}")
+_LIBRARY_SWITCH = re.compile(r"VLLM_(?:\w+_)?USE_(FLASHINFER|MARLIN|CUTLASS|AITER)(?:_\w+)?")
+"""A variable that asks for a library with 1 and keeps it out with 0, where a flag names one of several."""
 _OPTION = re.compile(r"--?[A-Za-z]")
 
 
@@ -43,6 +45,8 @@ class Correction(NamedTuple):
     """What to type instead; empty where nothing takes its place."""
     sure: bool
     """False where the reader has to say whether that was meant."""
+    kept: bool = False
+    """True where the value behind it is one that only the launch knows, and stays."""
 
 
 def typed_values(texts: Iterable[str]) -> dict[str, str]:
@@ -93,8 +97,7 @@ def correction(absence: Absence, shown: str, value: str | None, version: Version
     successor = absence.successor
     sure = successor is not None or likeness(absence.name, use) >= _SURE
     if lookup(Kind.ENV, use) is not None:
-        value = canonical_value(use, value or "")
-        return Correction(shown, typed, f"{use}={shell_word(value)}" if lookup_value(use, value) else use, sure)
+        return Correction(shown, typed, _variable(use, value or ""), sure)
     if not use.startswith("--") or " " in use:
         return Correction(shown, typed, use, sure)
     record = record_of(Kind.FLAG, use.partition(".")[0]) or {}
@@ -103,14 +106,40 @@ def correction(absence: Absence, shown: str, value: str | None, version: Version
         return Correction(shown, typed, use, sure and (value or "").casefold() in ("", "true", "1"))
     as_json = successor is not None and successor.note.startswith("As JSON")
     if value is None and not as_json:
-        return Correction(shown, typed, use, sure)
+        return Correction(shown, typed, use, sure, kept=True)
     if not value or as_json or value_exists(use, value, version) is False:
         return Correction(shown, typed, use, False)
     return Correction(shown, typed, f"{use} {shell_word(value)}", sure)
 
 
+def _variable(use: str, value: str) -> str:
+    """Return a variable with the value that means what was typed behind a flag; the name alone where none is known."""
+    switch = _LIBRARY_SWITCH.fullmatch(use)
+    if switch is not None and value not in ("", "auto"):
+        return f"{use}={int(switch[1].casefold() in value.casefold())}"
+    value = canonical_value(use, value)
+    return f"{use}={shell_word(value)}" if lookup_value(use, value) else use
+
+
+def lacks_value(use: str) -> bool:
+    """Whether what is to be typed is a flag that takes a value, or a variable, and stands without one."""
+    if use.startswith("-"):
+        name, _, nested = use.partition(".")
+        record = record_of(Kind.FLAG, name)
+        return " " not in use and "=" not in use and record is not None and (bool(nested) or not record.get("bool"))
+    return re.fullmatch(r"[A-Z][A-Z0-9_]*", use) is not None
+
+
 def instead_of_variable(absence: Absence, typed: str | None) -> tuple[str, str, bool]:
-    """Return kind and text of what takes a variable's place, its value carried over, and whether it surely is meant."""
+    """Return kind and text of what takes a variable's place, its value carried over, and whether it surely is meant.
+
+    What needs a value that is not known is advice: nothing to type.
+    """
+    kind, use, sure = _instead(absence, typed)
+    return ("advice" if kind != "host" and lacks_value(use) else kind), use, sure
+
+
+def _instead(absence: Absence, typed: str | None) -> tuple[str, str, bool]:
     use = absence.suggestion
     sure = absence.successor is not None or likeness(absence.name, use) >= _SURE
     if use.startswith("-"):
@@ -136,13 +165,18 @@ def flag_sentence(absence: Absence) -> str:
 def flag_remedies(absences: Sequence[Absence], corrections: Sequence[Correction], id: str) -> list[Remedy]:
     """Return one fix for all refused flags: the words to type, what is to go, and the versions that have them all."""
     remedies = []
+    # A launch that knows the value only where it runs keeps it: there the flag alone is renamed.
+    bare = [one for one in corrections if lacks_value(one.new) and not one.kept]
     for sure in (True, False):
-        chosen = [one for one in corrections if one.new.startswith("-") and one.sure is sure]
+        chosen = [one for one in corrections if one.new.startswith("-") and one.sure is sure and one not in bare]
         if chosen:
             new = " ".join(dict.fromkeys(one.new for one in chosen))
             remedies.append(Remedy(f"Write {_told(chosen)}", "flag", new, "" if sure else _IF_MEANT, id))
     for one in corrections:
-        if one.new and not one.new.startswith("-"):
+        if one in bare:
+            told = f"Use {one.new} with its value instead of {one.typed}"
+            remedies.append(Remedy(told, "advice", "", "" if one.sure else _IF_MEANT, id))
+        elif one.new and not one.new.startswith("-"):
             kind = "env" if one.new[0].isupper() else "host"
             remedies.append(Remedy(f"Write {_told([one])}", kind, one.new, "" if one.sure else _IF_MEANT, id))
     olds = [one.old for one in corrections]

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from logdoctor.database import load_database
+from logdoctor.diagnosis.absences import absences
 from logdoctor.diagnosis.refused import listed_values, typed_values
+from logdoctor.knowledge.successors import all_successors
+from logdoctor.launch.flags import flag_words, is_switch
+from logdoctor.model import Fact
 from tests.running import run
 
 NO_FLAG = b"vllm: error: unrecognized arguments: --mamba-ssu-algorithm horizontal\n"
@@ -199,3 +205,61 @@ def joints(text: bytes, *facts: str) -> list[tuple[str, bool]]:
 )
 def test_parts_of_one_correction_are_told_from_other_ways(text: bytes, told: list[tuple[str, bool]]) -> None:
     assert joints(text)[: len(told)] == told
+
+
+VARIABLES = ("VLLM_USE_V1", "VLLM_FOO_BAR", "VLLM_ATTENTION_BACKEND", "VLLM_TORCH_PROFILER_DIR")
+
+
+def test_every_unknown_variable_points_to_its_own_line() -> None:
+    said = "(APIServer pid=1) WARNING 03-04 08:15:08 [envs.py:2010] Unknown vLLM environment variable detected: "
+    banner = "(APIServer pid=1) INFO 03-04 08:15:07 [utils.py:1] vLLM API server version 0.26.0\n"
+    log = banner + "".join(f"{said}{name}\n" for name in VARIABLES)
+    found = json.loads(run(log.encode()).text)["boots"][-1]["findings"]
+    shown = [one["evidence"][0] for one in found if one["id"] == "unknown-variable"]
+    evidence = {one["line"]: one["text"] for one in shown}
+    text = "Unknown vLLM environment variable detected: "
+    assert evidence == {place: text + name for place, name in enumerate(VARIABLES, 2)}
+
+
+@pytest.mark.parametrize(
+    ("words", "command"),
+    [
+        ("--moe-backend marlin", "VLLM_USE_FLASHINFER_MOE_FP4=0"),
+        ("--moe-backend flashinfer_trtllm", "VLLM_USE_FLASHINFER_MOE_FP4=1"),
+        ("--moe-backend=cutlass", "VLLM_USE_FLASHINFER_MOE_FP4=0"),
+        ("--moe-backend auto", None),
+        ("--moe-backend", None),
+        ("--linear-backend marlin", "VLLM_NVFP4_GEMM_BACKEND=marlin"),
+    ],
+)
+def test_a_variable_in_place_of_a_flag_has_the_value_that_means_it(words: str, command: str | None) -> None:
+    found = root(refused(words), "vllm.version=0.16.0")
+    assert [r["command"] for r in found["remedies"] if r["kind"] == "env"] == ([command] if command else [])
+
+
+def _value_is_missing(command: str) -> bool:
+    if not command.startswith("-"):
+        return re.fullmatch(r"[A-Z][A-Z0-9_]*", command) is not None
+    return any(value is None and is_switch(name) is False for name, value in flag_words(command))
+
+
+def test_what_is_to_be_typed_has_its_value() -> None:
+    for signature in load_database(environ={}).signatures:
+        for remedy in signature.remedies:
+            # A switch whose name the launch tells.
+            if remedy.kind in ("flag", "env") and not remedy.value.startswith("--{"):
+                assert not _value_is_missing(remedy.value), (signature.id, remedy.value)
+
+
+@pytest.mark.parametrize("typed_value", ["", "1", "marlin", "a/b"])
+def test_what_replaces_a_name_is_typed_with_its_value(typed_value: str) -> None:
+    given = [(kind, name) for kind, _, name, row in all_successors() if kind in ("env", "flag") and row.use]
+    assert len(given) > 60
+    for version in ("0.9.2", "0.16.0", "0.24.0", "0.33.0"):
+        stated = {"vllm.version": Fact("vllm.version", version, 1)}
+        for kind, name in given:
+            fact = Fact(f"env.{name}", typed_value, 1) if kind == "env" else Fact("cli.unrecognized", (name,), 1)
+            for finding in absences({**stated, fact.key: fact}, [], (), typed={name: typed_value}):
+                for remedy in finding.remedies:
+                    if remedy.kind in ("flag", "env"):
+                        assert not _value_is_missing(remedy.command), (version, name, remedy)
