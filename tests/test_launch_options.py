@@ -195,3 +195,16 @@ def test_a_launch_file_of_any_size_is_refused(tmp_path: Path) -> None:
         file.truncate(2**30)
     with pytest.raises(CommandFailed, match="more than 16 MiB"):
         run_check(str(path), "", Request(), io.BytesIO())
+
+
+@pytest.mark.parametrize("format_", ["text", "terminal", "markdown", "html", "jira", "issue", "termination"])
+def test_a_launch_that_never_ran_is_not_up(tmp_path: Path, format_: str) -> None:
+    launch = tmp_path / "run.sh"
+    launch.write_text(
+        "docker run -d --gpus all --ipc=host -p 8000:8000 -v hf:/root/.cache/huggingface "
+        "vllm/vllm-openai:v0.26.0 Qwen/Qwen3-8B --max-model-len 32768\n"
+    )
+    result = run_check(str(launch), "", Request(format=format_), io.BytesIO())
+    assert "LAUNCH LOOKS RIGHT" in result.text
+    assert "READY" not in result.text
+    assert result.status == 0

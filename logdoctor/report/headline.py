@@ -63,9 +63,18 @@ def boots_left_out(diagnosis: Diagnosis, views: Sequence[Diagnosis], words: Word
     return words("boots_left_out", boots=names, count=len(diagnosis.boots))
 
 
+def verdict_word(diagnosis: Diagnosis, words: Words) -> str:
+    """Return the word for the verdict; a launch that was looked at before it ran is not up."""
+    boot = diagnosis.boot
+    never_ran = boot is not None and boot.phase == Phase.LAUNCH.value and "boot.verdict" not in boot.facts
+    return words(
+        "verdict.launch" if never_ran and diagnosis.verdict is Verdict.READY else f"verdict.{diagnosis.verdict.value}"
+    )
+
+
 def headline(diagnosis: Diagnosis, words: Words) -> tuple[str, ...]:
     """Return the statements of the first line; the first begins with the verdict word."""
-    word = words(f"verdict.{diagnosis.verdict.value}")
+    word = verdict_word(diagnosis, words)
     boot = diagnosis.boot
     if boot is None:
         return (word, words("no_boot"))

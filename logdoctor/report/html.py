@@ -14,7 +14,7 @@ from importlib.resources import files
 from logdoctor.model import Diagnosis
 from logdoctor.report.escaping import one_line
 from logdoctor.report.grouping import Groups, group, is_undecided, notes, prose_summary, redaction_text
-from logdoctor.report.headline import boot_views, boots_left_out, headline, subject
+from logdoctor.report.headline import boot_views, boots_left_out, headline, subject, verdict_word
 from logdoctor.report.options import RenderOptions
 from logdoctor.report.page.charts import boots_strip, budget, timeline
 from logdoctor.report.page.sections import Sections
@@ -82,7 +82,7 @@ def _boot(view: Diagnosis, options: RenderOptions, words: Words) -> Html:
 
 def _header(view: Diagnosis, groups: Groups, words: Words) -> Html:
     first, *more = headline(view, words)
-    word = words(f"verdict.{view.verdict.value}")
+    word = verdict_word(view, words)
     chip = tag("span", word, class_=f"verdict {view.verdict.value}")
     boot = view.boot
     lines = ["; ".join(more), "; ".join(subject(boot, words)) if boot else "", prose_summary(view)]

@@ -34,7 +34,7 @@ from logdoctor.report.grouping import (
     stated_by,
     sureness,
 )
-from logdoctor.report.headline import boot_groups, boot_views, boots_left_out, headline, subject
+from logdoctor.report.headline import boot_groups, boot_views, boots_left_out, headline, subject, verdict_word
 from logdoctor.report.launches import change_lines, is_changed, paste_lines
 from logdoctor.report.options import RenderOptions
 from logdoctor.report.sheet import PROSE_COLUMNS, ROWS_SHOWN, Sheet, pad
@@ -176,7 +176,7 @@ class _Page(Sheet):
         separator = f" {self._marks.dot} "
         first, *more = flow(headline(diagnosis, self._words), self._width - 2, separator)
         line = Text(first)
-        line.stylize(_VERDICT_STYLE[diagnosis.verdict], 0, len(self._words(f"verdict.{diagnosis.verdict.value}")))
+        line.stylize(_VERDICT_STYLE[diagnosis.verdict], 0, len(verdict_word(diagnosis, self._words)))
         self._wrapped(line, hang=2, limit=self._width)
         started = subject(diagnosis.boot, self._words) if diagnosis.boot else ()
         for text in more:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from logdoctor.model import Diagnosis, Finding
 from logdoctor.report.escaping import defuse_commands, one_line, to_ascii
 from logdoctor.report.grouping import Groups, first_fix, fix_heading, fixed_together, group
-from logdoctor.report.headline import headline
+from logdoctor.report.headline import headline, verdict_word
 from logdoctor.report.options import RenderOptions
 from logdoctor.report.words import Words
 
@@ -39,7 +39,7 @@ def _parts(diagnosis: Diagnosis, groups: Groups, first: Finding | None, words: W
     said = "; ".join(headline(diagnosis, words))
     if first is None:
         return [said, "", "", ""]
-    verdict = words(f"verdict.{diagnosis.verdict.value}")
+    verdict = verdict_word(diagnosis, words)
     ids = f" {words('or')} ".join(_cut(one_line(finding.id), _ID) for finding in groups.main)
     together = fixed_together(groups) or groups.main
     fix = first_fix(together, words)

@@ -22,6 +22,7 @@ ENGLISH: Mapping[str, str] = {
     "verdict.crashed": "CRASHED",
     "verdict.stopped": "STOPPED",
     "verdict.undetermined": "UNDETERMINED",
+    "verdict.launch": "LAUNCH LOOKS RIGHT",
     "after": "after {time}",
     "after_start": "{time} after start",
     "before_up": "before it was up",

@@ -16,6 +16,7 @@ CHINESE: Mapping[str, str] = {
     "verdict.crashed": "运行中崩溃",
     "verdict.stopped": "已停止",
     "verdict.undetermined": "无法判定",
+    "verdict.launch": "启动方式看来没有问题",
     "after": "用时 {time}",
     "after_start": "启动后 {time}",
     "before_up": "尚未启动完成",
