@@ -204,8 +204,8 @@ SIGNAL_ROWS = (
     ),
     Row("segv-bare", started("Segmentation fault"), "native-crash-segfault"),
     Row("ill-bare", "Illegal instruction", "native-crash-illegal-cpu-instruction", ("lscpu",)),
-    Row("killed-shell", started(SHELL.format("Killed")), "process-ended-silently", ("OOMKilled", "dmesg")),
-    Row("killed", started("Killed"), "process-ended-silently", ("OOMKilled", "dmesg")),
+    Row("killed-shell", started(SHELL.format("Killed")), "shell-says-killed", ("OOMKilled", "dmesg")),
+    Row("killed", started("Killed"), "shell-says-killed", ("OOMKilled", "dmesg")),
     Row(
         "glibc",
         "ImportError: /lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.34' not found (required by "
@@ -548,6 +548,149 @@ WORDING_ROWS = (
 )
 
 
+SELECTED = "ValueError: Selected backend {name} is not valid for this configuration. Reason: [{why}]"
+NO_ROOM = (
+    "ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing."
+)
+LOADED = said("Model loading took 18.1 GiB memory and 25.200000 seconds", process="EngineCore_DP0 pid=132")
+FOREIGN = (
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.02 GiB. GPU 0 has a total capacity of 47.40 GiB "
+    "of which 611.25 MiB is free. Process 3312 has 18.20 GiB memory in use. Process 4417 has 12.01 GiB memory in use. "
+    "Including non-PyTorch memory, this process has 16.59 GiB memory in use. Of the allocated memory 16.01 GiB is "
+    "allocated by PyTorch."
+)
+PAGES = (
+    "ValueError: Free memory on device cuda:0 (101.32/121.69 GiB) on startup is less than desired GPU memory "
+    "utilization (0.92, 111.95 GiB). Decrease GPU memory utilization or reduce GPU memory used by other processes."
+)
+CHOICE = "vllm serve: error: argument --reasoning-parser: invalid choice: '{name}' (choose from 'deepseek_r1', 'qwen3')"
+SHARD = "FileNotFoundError: [Errno 2] No such file or directory: '/models/m/model-00005-of-000163.safetensors'"
+
+
+def measured(kv: str, error: str = NO_ROOM, version: str = "0.17.1", **arguments: object) -> str:
+    """A start that measured its KV cache and then failed."""
+    there = said(f"Available KV cache memory: {kv} GiB")
+    return started(LOADED, there, raised(error), version=version, **arguments)
+
+
+ADVICE_ROWS = (
+    Row(
+        "backend",
+        started(
+            raised(SELECTED.format(name="AttentionBackendEnum.FLASHINFER", why="'head_size not supported'")),
+            attention_backend="FLASHINFER",
+        ),
+        "attention-backend-invalid",
+        ("--attention-backend",),
+        (),
+        "FLASHINFER .*head_size not supported",
+    ),
+    Row(
+        "no-backend",
+        started(
+            raised(
+                "ValueError: No valid attention backend found for cuda with AttentionSelectorConfig(head_size=256, "
+                "kv_cache_dtype=fp8). Reasons: {FLASH_ATTN: [kv_cache_dtype not supported]}."
+            ),
+            kv_cache_dtype="fp8",
+        ),
+        "attention-backend-none",
+        ("--kv-cache-dtype auto",),
+    ),
+    Row("page-cache", failing(PAGES), "free-memory-unified-page-cache", ("drop_caches",), ("kv-cache-memory",)),
+    Row(
+        "parser-argparse",
+        CHOICE.format(name="nemotron_v3"),
+        "reasoning-parser-nemotron-v3-too-new",
+        ("v0\\.17\\.1",),
+        ("plugin", "latest"),
+    ),
+    Row(
+        "parser-old-name",
+        CHOICE.format(name="super_v3"),
+        "reasoning-parser-nemotron-none",
+        ("v0\\.17\\.1", "nemotron_v3"),
+        ("plugin", "/models/"),
+    ),
+    Row(
+        "two-engines",
+        measured("-6.20", gpu_memory_utilization=0.45),
+        "kv-cache-two-engines",
+        ("service_healthy",),
+    ),
+    Row("other-rank", measured("2.50", gpu_memory_utilization=0.95), "kv-cache-no-memory", (), ("utilization",)),
+    Row("foreign", failing(FOREIGN), "gpu-oom-foreign-processes", ("nvidia-smi",), (), r"30\.2"),
+    Row("shard-elsewhere", failing(SHARD), "weights-file-not-here", ("rsync|every node",)),
+    Row(
+        "pod",
+        started("    Last State:     Terminated\n      Reason:       OOMKilled\n      Exit Code:    137"),
+        "pod-oom-killed",
+        ("limits: \\{memory",),
+        ("docker update",),
+    ),
+    Row(
+        "uid",
+        api("KeyError: 'getpwuid(): uid not found: 1000740000'"),
+        "uid-without-passwd-entry",
+        ("HOME=/tmp(?s:.*)USER=",),
+    ),
+    Row(
+        "compiler",
+        failing("RuntimeError: Failed to find C compiler. Please specify via CC environment variable."),
+        "c-compiler-missing",
+        ("v0\\.24\\.0",),
+        ("CC=", "latest"),
+    ),
+    Row(
+        "newer-model",
+        api(
+            "ValueError: Model architectures ['Qwen3NextForCausalLM'] are not supported for now. Supported "
+            "architectures: dict_keys(['LlamaForCausalLM'])",
+            version="0.9.2",
+            model="Qwen/Qwen3-Next-80B-A3B-Instruct",
+        ),
+        "architecture-unsupported",
+        ("v0\\.10\\.2",),
+        ("latest",),
+    ),
+    Row(
+        "gguf-quant",
+        api(
+            "huggingface_hub.errors.HFValidationError: Repo id must use alphanumeric chars, '-', '_' or '.'. The name "
+            "cannot start or end with '-' or '.' and the maximum length is 96: 'unsloth/Qwen3-8B-GGUF:Q4_K_M'.",
+            version="0.29.0",
+        ),
+        "gguf-not-in-core",
+        ("vllm-gguf-plugin", "llama.cpp"),
+    ),
+    Row(
+        "old-image",
+        "api_server.py: error: unrecognized arguments: serve Qwen/Qwen3-8B",
+        "serve-unknown-to-api-server",
+        ("--model Qwen/Qwen3-8B",),
+        ("MODEL",),
+    ),
+)
+
+
+def test_another_program_that_the_kernel_ended_is_no_cause() -> None:
+    chrome = "[1234567.8] Out of memory: Killed process 4242 (chrome) total-vm:12345kB, anon-rss:100kB"
+    boot = diagnose(failing("AttributeError: 'FooBarMixer' object has no attribute 'qkv_zeta'") + f"\n{chrome}").boot
+    assert boot is not None
+    assert {finding.id: finding.role for finding in boot.findings}["host-oom-other-process"] is Role.NOTICE
+    assert "host-oom-kernel" not in [finding.id for finding in boot.findings]
+
+
+@pytest.mark.parametrize(
+    "process", ["VLLM::EngineCor", "VLLM::Worker_TP", "python3", "pt_main_thread", "ray::RayWorkerW"]
+)
+def test_the_kernel_names_a_process_of_vllm(process: str) -> None:
+    killed = f"[ 8123.441] Memory cgroup out of memory: Killed process 8123 ({process}) total-vm:99812344kB"
+    boot = diagnose(started(killed)).boot
+    assert boot is not None
+    assert root(boot) == "host-oom-kernel"
+
+
 def test_what_ended_a_running_engine_is_not_called_a_failed_start() -> None:
     from logdoctor.diagnosis.examples import matching_lines
     from logdoctor.diagnosis.matching import Matcher
@@ -571,6 +714,7 @@ ALL = {
         "cluster": CLUSTER_ROWS,
         "value": VALUE_ROWS,
         "wording": WORDING_ROWS,
+        "advice": ADVICE_ROWS,
     }.items()
     for row in rows
 }

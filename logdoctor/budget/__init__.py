@@ -39,6 +39,7 @@ def _values(numbers: Numbers, judgement: Judgement) -> Iterator[tuple[str, FactV
     cause = judgement.cause
     yield "budget.cause", cause.value if cause else None
     yield "budget.adds_up", judgement.adds_up
+    yield "budget.share", numbers.utilization if numbers.utilization_stated else None
     if not numbers.cpu and numbers.total is not None:
         yield "budget.limit_gib", numbers.limit
         yield "budget.overhead_gib", overhead(numbers)
@@ -59,7 +60,7 @@ def _values(numbers: Numbers, judgement: Judgement) -> Iterator[tuple[str, FactV
 
 def _missing(numbers: Numbers, cause: Cause | None) -> float | None:
     """How much was lacking for what failed."""
-    if cause is None:
+    if cause in (None, Cause.BELOW_ZERO):
         # Whatever the cause: what came out below zero is lacking.
         below = numbers.kv_none and numbers.kv_cache is not None and numbers.kv_cache < 0
         return -(numbers.kv_cache or 0.0) if below else None

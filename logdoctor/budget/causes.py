@@ -22,6 +22,8 @@ JUST_MISSED = 1.0
 """Less than this is no neighbour's, but what driver, display and contexts take."""
 _UNIFIED_CACHE = 0.6
 """On unified memory a cache explains what is missing while this part of the pool is free; below it sits a program."""
+_SHARED = 0.6
+"""Up to this share a card is cut for more than one engine."""
 _EARLY = frozenset({Phase.WEIGHTS.value, Phase.KERNEL_SELECTION.value})
 _TRIAL = frozenset({Phase.PROFILING.value, Phase.COMPILE.value})
 
@@ -36,6 +38,10 @@ class Cause(str, Enum):
     TOO_MANY_SEQUENCES = "too-many-sequences"
     NEIGHBOUR = "neighbour"
     TWO_ENGINES = "two-engines"
+    BELOW_ZERO = "below-zero"
+    """Far below zero, and nothing to add up: a share too small for the weights, or another engine that is charged."""
+    OTHER_RANK = "other-rank"
+    """The ranks whose figure is known had room; the one that had none is not in the log."""
     AFTER_KV_CACHE = "after-kv-cache"
     KV_CACHE_BY_HAND = "kv-cache-by-hand"
     PROFILE = "profile"
@@ -160,7 +166,9 @@ def _request(numbers: Numbers) -> Cause | None:
 
 
 def _nothing_left(numbers: Numbers) -> Cause | None:
-    if not numbers.kv_none and (numbers.kv_cache is None or numbers.kv_cache > 0):
+    if numbers.kv_cache is not None and numbers.kv_cache > 0:
+        return Cause.OTHER_RANK if numbers.kv_none else None
+    if not numbers.kv_none and numbers.kv_cache is None:
         return None
     if numbers.unified:
         return _unified_nothing_left(numbers)
@@ -170,12 +178,35 @@ def _nothing_left(numbers: Numbers) -> Cause | None:
         return Cause.WEIGHTS_TOO_BIG
     spent = overhead(numbers)
     if spent is None or numbers.total is None or numbers.weights is None:
-        # Nothing to add up: only a low share speaks, and not against a sum that came out far below zero.
-        far_below = numbers.kv_cache is not None and numbers.kv_cache < -1.0
-        low = numbers.utilization_stated and numbers.utilization < 0.85 and not far_below
-        return Cause.UTILIZATION_TOO_LOW if low else None
+        return _nothing_to_add_up(numbers)
     left = arithmetic.limit(numbers.total, HIGHEST) - numbers.weights - spent
     return Cause.UTILIZATION_TOO_LOW if left > 0 else Cause.WEIGHTS_TOO_BIG
+
+
+def _nothing_to_add_up(numbers: Numbers) -> Cause | None:
+    """Judge by the share alone: a low one speaks, but not up to 0.8, where it pays for what others hold."""
+    if _is_old(numbers):
+        return None
+    if numbers.kv_cache is not None and numbers.kv_cache < -1.0:
+        if _more_than_one_engine(numbers):
+            return Cause.TWO_ENGINES
+        shared = numbers.utilization_stated and numbers.utilization <= _SHARED
+        return Cause.BELOW_ZERO if shared else None
+    low = numbers.utilization_stated and numbers.utilization < 0.85
+    return Cause.UTILIZATION_TOO_LOW if low else None
+
+
+def _more_than_one_engine(numbers: Numbers) -> bool:
+    """Whether even the smallest card that holds the weights leaves more to explain than one engine takes."""
+    if numbers.weights is None or numbers.kv_cache is None:
+        return False
+    least = arithmetic.limit(numbers.weights, numbers.utilization) - numbers.weights - numbers.kv_cache
+    return least > plausible_overhead(numbers)
+
+
+def _is_old(numbers: Numbers) -> bool:
+    """Whether this release counts all that others hold as its own: up to 0.8."""
+    return numbers.version is not None and numbers.version.release[:2] < (0, 9)
 
 
 def _unified_nothing_left(numbers: Numbers) -> Cause | None:
@@ -187,9 +218,8 @@ def _unified_nothing_left(numbers: Numbers) -> Cause | None:
 
 def _charged(numbers: Numbers) -> Cause:
     """Who else was counted as this engine: up to 0.8 whoever held memory, since then whoever took some meanwhile."""
-    old = numbers.version is not None and numbers.version.release[:2] < (0, 9)
     negative = numbers.kv_cache is not None and numbers.kv_cache < 0
-    return Cause.TWO_ENGINES if negative and not old else Cause.NEIGHBOUR
+    return Cause.TWO_ENGINES if negative and not _is_old(numbers) else Cause.NEIGHBOUR
 
 
 _RULES: tuple[Callable[[Numbers], Cause | None], ...] = (

@@ -38,7 +38,8 @@ _BY_PREFIX = {
     "launch": "kind repeated stray glued switch_value switch_plain no_value no_json no_number cut_off "
     "model_option model_twice port_mismatch gpus_missing open contradicts "
     "batched_tokens_below_seqs cards weights_gb weights_fit weights_precision",
-    "container": "exit_code oom_killed restarts gpus shm_gib ipc_host network_host hub_cache_kept gpu_in_use",
+    "container": "exit_code oom_killed restarts gpus shm_gib ipc_host network_host hub_cache_kept gpu_in_use "
+    "liveness_seconds service_variables",
     "weights": "gib seconds shards_total shards_done seconds_per_shard missing_on checkpoint_gib elapsed_seconds",
     "graphs": "seconds gib done total elapsed_seconds",
     "compile": "seconds",

@@ -5,6 +5,7 @@ Entries of the database cannot compare one fact with another or look into a tabl
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from logdoctor.knowledge.gpus import find_gpu
@@ -13,12 +14,14 @@ from logdoctor.knowledge.releases import Version, parse_version
 from logdoctor.model import Fact, Facts, FactValue
 
 _OFF = ("", "none")
+_RELEASE = re.compile(r"\d{1,3}(?:\.\d{1,3}){1,3}(?:\.post\d{1,2})?")
 
 
 def derived_facts(facts: Facts) -> dict[str, Fact]:
     """Return what follows from the facts, as inferred facts; what is stated is never replaced."""
     found: dict[str, Fact] = {}
     for key, value, source in (
+        *_image(facts),
         *_model(facts),
         *_gpu(facts),
         *_numbers(facts),
@@ -48,6 +51,13 @@ def _whole(facts: Facts, *keys: str) -> int | None:
     return None
 
 
+def _image(facts: Facts) -> Iterator[_Derived]:
+    """Yield the tag of the official image of the version that runs; a nightly build has none of its own."""
+    version = _text(facts, "vllm.version")
+    if _RELEASE.fullmatch(version):
+        yield "image.own", f"v{version}", "vllm.version"
+
+
 def _model(facts: Facts) -> Iterator[_Derived]:
     source = next((key for key in ("model.name", "args.model", "args.model_tag") if key in facts), "")
     family = find_model(_text(facts, source)) if source else None
@@ -62,6 +72,7 @@ def _model(facts: Facts) -> Iterator[_Derived]:
     since = parse_version(family.vllm)
     if version is not None and since is not None and version < since:
         yield "model.needs_vllm", family.vllm, source
+        yield "image.needed", f"v{family.vllm}", source
     yield from _parsers(facts, family, version, source)
 
 

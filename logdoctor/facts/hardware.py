@@ -160,6 +160,12 @@ PATTERNS: tuple[FactPattern, ...] = (
         Policy.LEAST,
     ),
     FactPattern(
+        "No such file or directory",
+        r"FileNotFoundError: (?:\[Errno 2\] )?No such file or directory: "
+        r"'[^'\n]{1,300}\.(?:safetensors|bin|pt|pth|gguf)'",
+        {"host": ("weights.missing_on", text)},
+    ),
+    FactPattern(
         "PyTorch version",
         r"^PyTorch version\s*: (?P<version>\d\S*)",
         {"version": ("torch.version", version)},

@@ -47,8 +47,8 @@ class FactPattern(NamedTuple):
     regex: str
     """Searched in the message, `^` and `$` at line ends; named groups are captures."""
     keys: Mapping[str, tuple[str, Convert]]
-    """Capture to (fact key, converter). The capture `all` is the whole match, `rank` the
-    rank of the process that wrote it; a key may hold `{capture}`."""
+    """Capture to (fact key, converter). The capture `all` is the whole match, `rank` and `host` are the process's that
+    wrote it; a key may hold `{capture}`."""
     policy: Policy = Policy.FIRST
     rank: int = 2
     """A statement of a higher rank replaces one of a lower rank, whatever the policy."""
@@ -154,13 +154,23 @@ def _statements(pattern: FactPattern, record: Record, message: str) -> Iterator[
         matches = matches[:1]
     for match in matches:
         for capture, (key, convert) in pattern.keys.items():
-            text = record.process.rank if capture == "rank" else match.group(0 if capture == "all" else capture)
+            text = _of_process(record, capture)
+            if text is None:
+                text = match.group(0 if capture == "all" else capture)
             value = convert(text) if text is not None else None
             if value is None:
                 continue
-            line = line_at(record, message, match.start(0 if capture in ("all", "rank") else capture))
+            line = line_at(record, message, match.start(0 if capture in _WHOLE else capture))
             name = key.format(**match.groupdict()) if "{" in key else key
             yield Statement(name, value, line, pattern.policy, pattern.rank)
+
+
+_WHOLE = ("all", "rank", "host")
+"""Captures that are no group of the expression."""
+
+
+def _of_process(record: Record, capture: str) -> str | None:
+    return {"rank": record.process.rank, "host": record.process.host}.get(capture)
 
 
 @cache

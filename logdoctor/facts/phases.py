@@ -26,6 +26,9 @@ class PhaseMarker(NamedTuple):
     """Counts only once the boot has come to this step: the same line can mean something else earlier."""
 
 
+_NO_KV_CACHE = ("No available memory for the cache blocks", "serve at least one request with the model")
+"""What an error says of the phase itself, where no line before it does (0.8 prints none)."""
+
 MARKERS: tuple[PhaseMarker, ...] = tuple(
     PhaseMarker(step, phase, literal, after)
     for step, phase, after, literals in (
@@ -52,7 +55,7 @@ MARKERS: tuple[PhaseMarker, ...] = tuple(
         (11, Phase.KV_CACHE, 0, ("Available KV cache memory:", "KV cache size:", "Maximum concurrency for")),
         (11, Phase.KV_CACHE, 0, ("for KV Cache as specified by", "GiB for KV cache on node", "GPU blocks:")),
         # The CPU back end compiles after its KV cache is made.
-        (11, Phase.KV_CACHE, 8, ("No available memory for the cache blocks", "serve at least one request with the model")),
+        (11, Phase.KV_CACHE, 8, _NO_KV_CACHE),
         (12, Phase.COMPILE, 11, ("Warming up model for the compilation",)),
         (13, Phase.GRAPH_CAPTURE, 11, ("Autotuning process starts", "Using FlashInfer autotune cache")),
         (13, Phase.GRAPH_CAPTURE, 0, ("Capturing CUDA graph", "Graph capturing finished", "Capturing the model for")),
@@ -67,9 +70,6 @@ MARKERS: tuple[PhaseMarker, ...] = tuple(
     for literal in literals
 )
 """The markers in the order of a start."""
-
-_ON_ERRORS = frozenset({"No available memory for the cache blocks", "serve at least one request with the model"})
-"""What an error says of the phase itself, where no line before it does (0.8 prints none)."""
 
 _INDEX = LiteralIndex((marker.literal, marker) for marker in MARKERS)
 _SERVING_STEP = 15
@@ -103,7 +103,7 @@ class PhaseTracker:
             self._latest = stamp
         calm = record.level in ("", "INFO", "WARNING", "DEBUG") and record.exception is None
         for marker in _INDEX.find(present):
-            if (calm or marker.literal in _ON_ERRORS) and marker.after <= self._step < marker.step:
+            if (calm or marker.literal in _NO_KV_CACHE) and marker.after <= self._step < marker.step:
                 self._move(marker.step, marker.phase)
         self.extend(record)
         return self.current

@@ -355,3 +355,23 @@ def test_a_cpu_has_no_share_of_a_card() -> None:
     assert said["cause"] == "context-too-long"
     assert "suggest.gpu_memory_utilization" not in said
     assert "limit_gib" not in said
+
+
+@pytest.mark.parametrize(
+    ("share", "kv", "version", "cause"),
+    [
+        (0.45, -6.2, "0.17.1", "below-zero"),
+        (0.45, -0.6, "0.17.1", "utilization-too-low"),
+        (0.8, -3.4, "0.22.0", None),
+        (0.45, -20.0, "0.17.1", "two-engines"),
+        (0.45, -6.2, "0.8.5", None),
+        (0.95, 2.5, "0.17.1", "other-rank"),
+        (0.95, -0.5, "0.17.1", "weights-too-big"),
+    ],
+)
+def test_without_the_size_of_the_card(share: float, kv: float, version: str, cause: str | None) -> None:
+    said = derived(
+        vllm__version=version, memory__utilization=share, weights__gib=18.1, kv_cache__memory_gib=kv, **NO_BLOCKS
+    )
+    assert said.get("cause") == cause
+    assert said["share"] == share

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from logdoctor.facts import infer_facts
-from logdoctor.model import Fact
+from logdoctor.model import Fact, Process
 from tests.facts.build import bare, facts_of, record, said
 
 
@@ -115,3 +115,22 @@ class TestInference:
         assert "model.moe" not in facts
         assert self.infer(model__architecture="Qwen3MoeForCausalLM")["model.moe"].value is True
         assert "model.hybrid" not in self.infer(model__architecture="LlamaForCausalLM")
+
+
+@pytest.mark.parametrize(
+    ("ranks", "count"), [(("TP2", "TP3"), 2), (("TP3", "TP1"), 1), (("TP0",), None), (("PP0_TP2",), None)]
+)
+def test_the_ranks_below_the_first_one_without_a_gpu_have_one(ranks: tuple[str, ...], count: int | None) -> None:
+    said_by = [
+        record("torch.AcceleratorError: CUDA error: invalid device ordinal", line=line, level="ERROR", process=worker)
+        for line, worker in enumerate((Process("worker", f"Worker_{rank}", "3", rank) for rank in ranks), 1)
+    ]
+    found = facts_of(*said_by).get("gpu.count")
+    assert (found.value if found else None) == count
+
+
+def test_a_missing_weight_file_is_missing_on_the_node_that_says_so() -> None:
+    error = "FileNotFoundError: [Errno 2] No such file or directory: '/models/m/model-00005-of-000163.safetensors'"
+    ray = Process("ray", "RayWorkerWrapper", "901", host="10.0.0.6")
+    assert facts_of(record(error, level="ERROR", process=ray))["weights.missing_on"].value == "10.0.0.6"
+    assert "weights.missing_on" not in facts_of(record(error.replace(".safetensors", ".json"), process=ray))
