@@ -13,7 +13,7 @@ _BY_PREFIX = {
     "vllm": "version engine runner entrypoint",
     "image": "style release name own needed",
     "cli": "unrecognized invalid_flag invalid_value",
-    "model": "name architecture served_name quantization dtype max_len hybrid moe multimodal load_seconds "
+    "model": "name architecture served_name quantization dtype max_len hybrid moe mixed multimodal load_seconds "
     "family reasoning_parser tool_parser needs_vllm heads",
     "gpu": "name compute_capability memory_gib count driver memory_gb unified used_gib",
     "torch": "version",

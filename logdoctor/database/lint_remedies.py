@@ -43,9 +43,14 @@ class Mention:
         return Kind.FLAG if self.name.startswith("-") else Kind.ENV
 
 
+_FACT = re.compile(r"\{env\.[^{}]*\}")
+"""The value of a variable, to be filled in: that the variable has one says nothing about who reads it."""
+
+
 def mentions(text: str) -> tuple[Mention, ...]:
     """Return the flags and vLLM variables that a text names. Values to be filled in are left out."""
     found = []
+    text = _FACT.sub("{}", text)
     for expression in (_FLAG, _VARIABLE):
         for name, value in expression.findall(text):
             value = value.rstrip(".,;:)").strip("'\"")

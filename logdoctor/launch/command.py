@@ -130,6 +130,10 @@ class Container:
     """Size of /dev/shm as written, e.g. `16g`; `memory` when nothing but the memory limits it."""
     ipc_host: bool | None = None
     network_host: bool | None = None
+    liveness_seconds: int | None = None
+    """After how long a probe ends a server that does not answer yet; None where none does so during a start."""
+    service_variables: tuple[str, ...] = ()
+    """Variables of vLLM's own names that the orchestrator sets for a service of that name."""
     exit_code: int | None = None
     oom_killed: bool | None = None
     restarts: int | None = None

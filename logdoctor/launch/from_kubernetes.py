@@ -37,7 +37,8 @@ class _Found:
 def read_kubernetes(text: str, roots: list[Node]) -> LaunchCommand:
     """Read the first container that runs vLLM."""
     found = [one for root in roots for one in _containers(root)]
-    launches = [launch for one in found for launch, is_server in [_launch(text, one)] if is_server]
+    services = frozenset(_services(roots))
+    launches = [launch for one in found for launch, is_server in [_launch(text, one, services)] if is_server]
     if not launches:
         raise LaunchError("no container of the manifest runs vLLM")
     if len(launches) == 1:
@@ -75,7 +76,17 @@ def _pod(node: Node, owner: Node) -> Iterator[_Found]:
             yield _Found(container, node, name, owner.text("kind"), owner.get("status"))
 
 
-def _launch(text: str, found: _Found) -> tuple[LaunchCommand, bool]:
+def _services(roots: list[Node]) -> Iterator[str]:
+    """Yield the names of the services in the file."""
+    for root in roots:
+        items = root.get("items") if root.kind == "map" else None
+        for one in (root, *(items.items if items is not None else ())):
+            metadata = one.get("metadata") if one.kind == "map" and one.text("kind") == "Service" else None
+            if metadata is not None:
+                yield metadata.text("name")
+
+
+def _launch(text: str, found: _Found, services: frozenset[str]) -> tuple[LaunchCommand, bool]:
     node = found.container
     image = node.text("image")
     entry = words_of(text, node.get("command"), node)
@@ -108,6 +119,8 @@ def _launch(text: str, found: _Found) -> tuple[LaunchCommand, bool]:
             shm=_shm(node, found.pod),
             ipc_host=found.pod.text("hostIPC") == "true",
             network_host=found.pod.text("hostNetwork") == "true",
+            liveness_seconds=_liveness(node),
+            service_variables=_service_variables(found.pod, services, env),
             exit_code=exit_code,
             oom_killed=oom_killed,
             restarts=restarts,
@@ -189,6 +202,28 @@ def _next_pair(text: str, node: Node) -> Slot | None:
     at = after_line(text, content_end(text, last))
     newline = "" if text[at - 1 : at] == "\n" else "\n"
     return Slot(at, newline + lead, "\n", Form.PAIR, indent=" " * len(lead))
+
+
+_PROBE = {"initialDelaySeconds": 0, "periodSeconds": 10, "failureThreshold": 3}
+"""What Kubernetes takes where a probe does not say."""
+
+
+def _liveness(node: Node) -> int | None:
+    """Return after how many seconds the liveness probe ends a container that never answered."""
+    probe = node.get("livenessProbe")
+    if probe is None or node.get("startupProbe") is not None:
+        return None
+    stated = {name: probe.text(name) for name in _PROBE}
+    delay, period, failures = (
+        int(text) if text.isdigit() and len(text) < 7 else _PROBE[name] for name, text in stated.items()
+    )
+    return delay + period * failures
+
+
+def _service_variables(pod: Node, services: frozenset[str], env: Mapping[str, Variable]) -> tuple[str, ...]:
+    """Return which of vLLM's variables the pod gets from a service of the file, as an address."""
+    linked = pod.text("enableServiceLinks") != "false"
+    return ("VLLM_PORT",) if linked and "vllm" in services and "VLLM_PORT" not in env else ()
 
 
 def _mounts(node: Node) -> Iterator[str]:

@@ -117,6 +117,8 @@ def _container(launch: LaunchCommand) -> Iterator[_Stated]:
         "container.shm_gib": shm_gib(launch),
         "container.ipc_host": container.ipc_host,
         "container.network_host": container.network_host,
+        "container.liveness_seconds": container.liveness_seconds,
+        "container.service_variables": ", ".join(container.service_variables) or None,
         "server.published_port": int(container.ports[0][0]) if container.ports else None,
     }
     for key, value in values.items():

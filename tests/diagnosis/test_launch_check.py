@@ -312,3 +312,126 @@ def test_a_log_outweighs_its_launch() -> None:
     assert boot is not None
     assert boot.facts["vllm.version"].value == "0.20.0"
     assert boot.facts["env.VLLM_X"].value == "1"
+
+
+# -- manifests and compose files --------------------------------------------------------------------------------------
+
+POD = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: vllm}
+spec:
+  template:
+    spec:
+      containers:
+      - name: vllm
+        image: vllm/vllm-openai:v0.22.0
+        args: ["Qwen/Qwen3-32B", "--tensor-parallel-size", "2"]
+        resources: {limits: {nvidia.com/gpu: 1}}
+        livenessProbe: {httpGet: {path: /health, port: 8000}, initialDelaySeconds: 30, periodSeconds: 5}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: vllm}
+spec: {selector: {app: vllm}, ports: [{port: 8000}]}
+"""
+
+
+SHM = "shm, emptyDir: {medium: Memory}}]"
+
+
+def commands(text: str, name: str) -> list[tuple[str, str]]:
+    found = [one for one in check(text).boots[0].findings if one.id == name]
+    return [(remedy.kind, remedy.command) for one in found for remedy in one.remedies if remedy.command]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "seconds"),
+    [
+        ("", "", 45),
+        ("initialDelaySeconds: 30, periodSeconds: 5", "initialDelaySeconds: 5", 35),
+        (", periodSeconds: 5", ", periodSeconds: 10, failureThreshold: 6", 90),
+    ],
+)
+def test_a_liveness_probe_that_ends_the_load(old: str, new: str, seconds: int) -> None:
+    text = POD.replace(old, new) if old else POD
+    titles = {one.id: one.title for one in check(text).boots[0].findings}
+    assert f"after {seconds} s" in titles["launch-liveness-probe-kills"]
+    ((kind, command),) = commands(text, "launch-liveness-probe-kills")
+    assert kind == "config"
+    assert command.startswith("startupProbe: {httpGet: {path: /health, port: 8000}")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "warned"),
+    [
+        ("livenessProbe", "startupProbe: {httpGet: {path: /health, port: 8000}}\n        livenessProbe", False),
+        ("livenessProbe", "readinessProbe", False),
+        (", periodSeconds: 5", ", periodSeconds: 30", True),
+        ("initialDelaySeconds: 30", "initialDelaySeconds: 900", False),
+    ],
+)
+def test_a_patient_liveness_probe(old: str, new: str, warned: bool) -> None:
+    found = {one.id for one in check(POD.replace(old, new)).boots[0].findings}
+    assert "launch-liveness-probe-kills" not in found
+    assert ("launch-liveness-probe-short" in found) is warned
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("", "", True),
+        ("kind: Service\nmetadata: {name: vllm}", "kind: Service\nmetadata: {name: llm}", False),
+        ("      containers:", "      enableServiceLinks: false\n      containers:", False),
+        ("        args:", "        env: [{name: VLLM_PORT, value: '5000'}]\n        args:", False),
+        ("kind: Service", "kind: ConfigMap", False),
+    ],
+)
+def test_a_service_named_vllm(old: str, new: str, told: bool) -> None:
+    text = POD.replace(old, new) if old else POD
+    assert bool(commands(text, "launch-service-named-vllm")) is told
+
+
+def test_more_gpus_are_asked_for_before_the_model_is_spread_less() -> None:
+    assert commands(POD, "launch-more-ranks-than-gpus")[0] == ("config", "nvidia.com/gpu: 2")
+    docker = "docker run --gpus '\"device=0\"' vllm/vllm-openai:v0.22.0 Qwen/Qwen3-8B --tensor-parallel-size 2"
+    assert commands(docker, "launch-more-ranks-than-gpus")[0] == ("host", "--gpus all")
+    for text in (POD, docker):
+        launch = check(text).launch
+        assert launch is not None
+        assert "--tensor-parallel-size 1" not in launch.corrected
+        assert "to be changed by hand" in launch.skipped[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (POD, {f"volumes: [{{name: {SHM}", "volumeMounts: [{name: shm, mountPath: /dev/shm}]"}),
+        (
+            "services: {a: {image: 'vllm/vllm-openai:v0.22.0', gpus: all, command: [m, -tp, '2']}}",
+            {"ipc: host", "shm_size: 16g"},
+        ),
+        ("docker run --gpus all vllm/vllm-openai:v0.22.0 m -tp 2", {"--ipc=host", "--shm-size=16g"}),
+    ],
+)  # fmt: skip
+def test_shared_memory_in_the_words_of_what_starts_the_container(text: str, wanted: set[str]) -> None:
+    assert {command for _, command in commands(text, "launch-shared-memory-small")} == wanted
+
+
+def test_a_service_without_gpu_is_to_be_given_one_by_hand() -> None:
+    text = "services: {a: {image: 'vllm/vllm-openai:v0.22.0', command: [m]}}"
+    ((kind, command),) = commands(text, "launch-container-without-gpu")
+    assert (kind, command.partition(":")[0]) == ("config", "deploy")
+    launch = check(text).launch
+    assert launch is not None
+    assert launch.skipped == (f"{command} (no argument of vLLM; to be changed by hand)",)
+
+
+def test_dead_variables_become_flags_where_they_were_meant_so() -> None:
+    names = "-e VLLM_NVFP4_GEMM_BACKEND=marlin -e VLLM_NVFP4_MOE_BACKEND=marlin -e VLLM_ATTENTION_BACKEND=FLASHINFER"
+    launch = check(f"docker run --gpus all --ipc=host {names} vllm/vllm-openai:v0.24.0 /m").launch
+    assert launch is not None
+    assert "VLLM_" not in launch.corrected
+    assert "--moe-backend marlin" in launch.corrected
+    assert "--linear-backend marlin" in launch.corrected
+    assert "--attention-backend" not in launch.corrected
