@@ -163,11 +163,21 @@ def fix_steps(findings: Iterable[Finding], words: Words) -> tuple[Step, ...]:
             seen.add(key)
             other_way = alternative and not remedy.with_previous
             joint = words("or") if other_way else words("and") if steps else ""
-            verb = words.get(f"verb.{remedy.kind}", remedy.kind) if command else ""
+            verb = words.get(f"verb.{place_of(remedy)}", remedy.kind) if command else ""
             condition = condition_text(remedy.condition, words)
             steps.append(Step(joint, verb, command, _summary(remedy, joint), condition, remedy))
             alternative = True
     return tuple(steps)
+
+
+def place_of(remedy: Remedy) -> str:
+    """Return what kind of thing is to be typed: an option of docker run and a line of a Dockerfile are no commands."""
+    command = remedy.command.strip()
+    if remedy.kind == "host" and command.startswith("-"):
+        return "docker"
+    if remedy.kind == "image" and command.startswith("RUN "):
+        return "dockerfile"
+    return remedy.kind
 
 
 def _summary(remedy: Remedy, joint: str) -> str:

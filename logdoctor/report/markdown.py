@@ -24,6 +24,7 @@ from logdoctor.report.grouping import (
     label,
     notes,
     place,
+    place_of,
     prose_summary,
     ranks_text,
     redaction_text,
@@ -46,6 +47,8 @@ _EVIDENCE_SHOWN, _CONTEXT_SHOWN, _ROWS_SHOWN, _STEPS_SHOWN = 20, 8, 20, 8
 _FINDINGS_SHOWN, _FACTS_SHOWN = 60, 200
 _CHART_COLUMNS, _BAR_COLUMNS = 90, 72
 _BOOTS_TOLD = 20
+_NO_COMMANDS = frozenset({"remove", "image", "docker", "dockerfile", "config"})
+"""What a shell that gets the whole block must not run: names of images, options, lines of files."""
 
 
 def render(diagnosis: Diagnosis, options: RenderOptions) -> str:
@@ -152,8 +155,8 @@ class _Report:
         verb = " ".join(part for part in (step.joint, step.verb) if part)
         reason = self._clip(_reason(step), _PROSE)
         yield f"# {verb}: {reason}" if reason else f"# {verb}"
-        # What is to go away must do nothing when the block is pasted whole; so must the second of two ways.
-        off = step.remedy.kind == "remove" or step.joint == self._words("or")
+        # What is no command must do nothing when the block is pasted whole; so must the second of two ways.
+        off = place_of(step.remedy) in _NO_COMMANDS or step.joint == self._words("or")
         for line in clip(step.command, _COMMAND, self._marks.ellipsis).split("\n"):
             yield f"# {line}" if off else line
 

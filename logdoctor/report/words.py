@@ -86,6 +86,8 @@ ENGLISH: Mapping[str, str] = {
     "verb.image": "use image",
     "verb.host": "run",
     "verb.config": "change",
+    "verb.docker": "docker run: add",
+    "verb.dockerfile": "Dockerfile: add",
     "verb.advice": "run",
     "verify": "verify",
     "if": "if {condition}",

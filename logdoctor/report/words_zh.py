@@ -80,6 +80,8 @@ CHINESE: Mapping[str, str] = {
     "verb.image": "使用镜像",
     "verb.host": "执行",
     "verb.config": "修改",
+    "verb.docker": "docker run 加上",
+    "verb.dockerfile": "Dockerfile 加上",
     "verb.advice": "执行",
     "verify": "验证",
     "if": "条件：{condition}",

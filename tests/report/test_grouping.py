@@ -172,3 +172,30 @@ def test_evidence_is_shown_in_the_order_of_the_log_and_led_by_what_decides() -> 
     assert first_line(finding) == 9
     assert [item.line for item in in_log_order(finding)] == [3, 9]
     assert [item.line for item, _ in distinct_evidence(finding)] == [3, 9]
+
+
+@pytest.mark.parametrize(
+    ("kind", "command", "verb"),
+    [
+        ("host", "-v hf-cache:/root/.cache/huggingface", "docker run: add"),
+        ("host", "--ipc=host", "docker run: add"),
+        ("host", "nvidia-smi", "run"),
+        ("image", "RUN pip install -U transformers", "Dockerfile: add"),
+        ("image", "vllm/vllm-openai:v0.22.0", "use image"),
+    ],
+)
+def test_what_is_no_command_is_not_told_as_one(kind: str, command: str, verb: str) -> None:
+    made = replace(CUTLASS, remedies=(Remedy("Do it", kind, command),))
+    assert [step.verb for step in fix_steps([made], WORDS)] == [verb]
+
+
+def test_a_pasted_block_runs_no_image_and_no_option() -> None:
+    remedies = (
+        Remedy("Newer", "image", "vllm/vllm-openai:v0.22.0"),
+        Remedy("Kept", "host", "-v hf-cache:/root/.cache/huggingface", with_previous=True),
+        Remedy("Looked at", "host", "nvidia-smi", with_previous=True),
+    )
+    boot = BootDiagnosis(1, Verdict.FAILED, "weights", (1, 9), findings=(replace(CUTLASS, remedies=remedies),))
+    text = render(Diagnosis(Verdict.FAILED, "x", (boot,)), "markdown")
+    block = text.partition("```sh\n")[2].partition("```")[0]
+    assert [line for line in block.splitlines() if not line.startswith("#")] == ["nvidia-smi"]
