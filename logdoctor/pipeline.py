@@ -66,10 +66,12 @@ def diagnose_runs(
     diagnosis = diagnose_records(records, database, given=given, matcher=matcher)
     diagnosis = replace(diagnosis, notes=(*diagnosis.notes, *thinner.notes))
     if context.launch is not None or _can_be_rebuilt(diagnosis):
-        from logdoctor.diagnosis.launch_check import corrected_launch
+        from logdoctor.diagnosis.launch_check import corrected_launch, launch_notes
 
         launch = corrected_launch(diagnosis, context.launch, source=context.launch_name)
-        diagnosis = replace(diagnosis, launch=launch)
+        # A command that is only rebuilt leaves nothing undone: without a change it is not shown.
+        notes = launch_notes(launch) if context.launch is not None else ()
+        diagnosis = replace(diagnosis, launch=launch, notes=(*diagnosis.notes, *notes))
     return stamped(diagnosis, database, source)
 
 

@@ -94,7 +94,8 @@ def diagnose_launch(
         notes=tuple(_notes(launch, known)),
     )
     diagnosis = Diagnosis(boot.verdict, boot.summary, (boot,))
-    return replace(diagnosis, launch=corrected_launch(diagnosis, text, source=source))
+    corrected = corrected_launch(diagnosis, text, source=source)
+    return replace(diagnosis, launch=corrected, notes=tuple(launch_notes(corrected)))
 
 
 # -- findings ---------------------------------------------------------------------------------------------------------
@@ -253,12 +254,28 @@ def corrected_launch(diagnosis: Diagnosis, launch_text: str | None, *, source: s
     return _as_launch(apply_to(launch, remedies, known, source=source, findings=places))
 
 
+_ANOTHER_FIRST = "(another remedy of this finding comes first)"
+_UNDECIDED = "the log does not decide between the causes"
+_ANOTHER_START = "this launch did not write this log"
+_MOST_TOLD = 3
+
+
+def launch_notes(launch: Launch | None) -> Iterator[str]:
+    """Yield what a report has to say about a launch that was given and that not all of the fix went into."""
+    skipped = [text for text in launch.skipped if not text.endswith(_ANOTHER_FIRST)] if launch is not None else []
+    if any(text.endswith(f"({_UNDECIDED})") for text in skipped):
+        yield f"Nothing is applied to the launch: {_UNDECIDED}."
+    elif not any(text.endswith(f"({_ANOTHER_START})") for text in skipped):  # there a finding says so
+        commands = (text.rpartition(" (")[0] for text in skipped[:_MOST_TOLD])
+        yield from (f"Not applied to the launch, to be done by hand: {command}" for command in commands)
+
+
 def _left_alone(boot: BootDiagnosis) -> str:
     """Return why nothing is applied: the launch is another start's, or the log does not decide what is wrong."""
     if "launch.contradicts" in boot.facts:
-        return "this launch did not write this log"
+        return _ANOTHER_START
     roots = sum(finding.role is Role.ROOT_CAUSE for finding in boot.findings)
-    return "the log does not decide between the causes" if roots > 1 else ""
+    return _UNDECIDED if roots > 1 else ""
 
 
 def _remedies(boot: BootDiagnosis) -> tuple[list[Remedy], list[int]]:

@@ -6,6 +6,8 @@ REASONS: tuple[tuple[str, str], ...] = (
     ("another remedy of this finding comes first", "同一发现的另一条修复优先"),
     ("the changed launch could not be read again", "修改后的启动命令无法再次读取"),
     ("no argument of vLLM; to be changed by hand", "不是 vLLM 的参数；请手动修改"),
+    ("this launch did not write this log", "这份日志不是由这个启动命令产生的"),
+    ("the log does not decide between the causes", "日志无法在几个原因之间作出判定"),
     ("advice", "仅为建议"),
     ("a value is to be filled in", "有一个值需要填写"),
     ("its value is to be filled in", "它的值需要填写"),

@@ -58,6 +58,11 @@ CHINESE: tuple[tuple[str, str], ...] = (
     ("{} characters were not valid UTF-8 and are shown as {}.", "有 {0} 个字符不是有效的 UTF-8，显示为 {1}。"),
     ("{} NUL bytes were left out.", "略去了 {0} 个 NUL 字节。"),
     (
+        "Nothing is applied to the launch: the log does not decide between the causes.",
+        "启动命令未作修改：日志无法在几个原因之间作出判定。",
+    ),
+    ("Not applied to the launch, to be done by hand: {}", "未写入启动命令，请手动处理：{0}"),
+    (
         "The launch does not tell vLLM's version; give --fact vllm.version=… to have it compared.",
         "启动命令没有说明 vLLM 的版本；用 --fact vllm.version=… 给出后即可对照。",
     ),

@@ -87,6 +87,7 @@ NAMES: tuple[tuple[str, str], ...] = (
         "用于 NVFP4 专家层：0 不选 FlashInfer，1 要求使用它。",
     ),
     ("For NVFP4 dense layers; its values are written with hyphens.", "用于 NVFP4 稠密层；它的值用连字符书写。"),
+    ("Use {} with its value instead of {}", "用带值的 {0} 代替 {1}"),
     ("Use {} instead of {}", "用 {0} 代替 {1}"),
     ("Write {}, the nearest value that it takes, instead of {}", "写 {0}（它接受的最接近的值），不写 {1}"),
     ("Write {} instead of {}, {}", "写 {0}，不写 {1}、{2}"),

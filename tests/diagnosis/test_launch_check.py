@@ -10,7 +10,7 @@ import pytest
 
 from logdoctor.database import Database, load_database
 from logdoctor.diagnosis import diagnose_records
-from logdoctor.diagnosis.launch_check import corrected_launch, diagnose_launch, launch_diagnosis_facts
+from logdoctor.diagnosis.launch_check import corrected_launch, diagnose_launch, launch_diagnosis_facts, launch_notes
 from logdoctor.launch import LaunchError, facts, read_launch
 from logdoctor.model import (
     Basis,
@@ -435,3 +435,16 @@ def test_dead_variables_become_flags_where_they_were_meant_so() -> None:
     assert "--moe-backend marlin" in launch.corrected
     assert "--linear-backend marlin" in launch.corrected
     assert "--attention-backend" not in launch.corrected
+
+
+def test_what_is_not_applied_is_said() -> None:
+    text = "services: {a: {image: 'vllm/vllm-openai:v0.22.0', command: [m]}}"
+    (note,) = check(text).notes
+    assert note.startswith("Not applied to the launch, to be done by hand: deploy: {resources:")
+    host = finding("root", Role.ROOT_CAUSE, Severity.FATAL, ("host", "nvidia-smi"), ("flag", "--max-model-len 8192"))
+    rival = finding("rival", Role.ROOT_CAUSE, Severity.FATAL, ("flag", "--enforce-eager"))
+    told = list(launch_notes(corrected_launch(diagnosis_of(host), "vllm serve m")))
+    assert told == ["Not applied to the launch, to be done by hand: nvidia-smi"]
+    told = list(launch_notes(corrected_launch(diagnosis_of(host, rival), "vllm serve m")))
+    assert told == ["Nothing is applied to the launch: the log does not decide between the causes."]
+    assert list(launch_notes(corrected_launch(diagnosis_of(host, launch__contradicts="x"), "vllm serve m"))) == []
