@@ -17,7 +17,7 @@ ConditionValue = str | int | float | bool
 Condition = ConditionValue | tuple[ConditionValue, ...]
 
 # Facts that mean "no" when nothing states them, because whoever states them would have printed a line.
-_ABSENT_MEANS_NO = ("boot.", "budget.", "silence.", "env.unknown", "container.gpu_in_use")
+_ABSENT_MEANS_NO = ("boot.", "budget.", "cli.", "silence.", "env.unknown", "container.gpu_in_use", "model.mixed")
 _NVFP4_BACKENDS = ("nvfp4.linear_backend", "nvfp4.moe_backend")
 _VERSION_KEYS = frozenset(
     {"vllm.version", "torch.version", "cuda.version", "gpu.compute_capability", "flashinfer.version", "nccl.version"}

@@ -14,6 +14,8 @@ from logdoctor.knowledge.releases import Version, parse_version
 from logdoctor.model import Fact, Facts, FactValue
 
 _OFF = ("", "none")
+_MIXED = re.compile(r"nemotron\S*super|modelopt_mixed", re.IGNORECASE)
+"""What is published with NVFP4 and FP8 layers in one checkpoint."""
 _RELEASE = re.compile(r"\d{1,3}(?:\.\d{1,3}){1,3}(?:\.post\d{1,2})?")
 
 
@@ -22,6 +24,7 @@ def derived_facts(facts: Facts) -> dict[str, Fact]:
     found: dict[str, Fact] = {}
     for key, value, source in (
         *_image(facts),
+        *_mixed(facts),
         *_model(facts),
         *_gpu(facts),
         *_numbers(facts),
@@ -52,10 +55,21 @@ def _whole(facts: Facts, *keys: str) -> int | None:
 
 
 def _image(facts: Facts) -> Iterator[_Derived]:
-    """Yield the tag of the official image of the version that runs; a nightly build has none of its own."""
+    """Yield the tag of the official image of the version that failed; a nightly build has none of its own."""
     version = _text(facts, "vllm.version")
-    if _RELEASE.fullmatch(version):
+    failed = "boot.failed" in facts and facts["boot.failed"].value is True
+    if failed and _RELEASE.fullmatch(version):
         yield "image.own", f"v{version}", "vllm.version"
+
+
+def _mixed(facts: Facts) -> Iterator[_Derived]:
+    """Yield that an NVFP4 checkpoint holds FP8 layers as well: by a line of theirs, or as a whole family does."""
+    if "fp8.linear_backend" in facts and "nvfp4.linear_backend" in facts:
+        yield "model.mixed", True, "fp8.linear_backend"
+    elif "nvfp4.linear_backend" in facts:
+        named = _text(facts, "model.name") + " " + _text(facts, "model.quantization")
+        if _MIXED.search(named) is not None:
+            yield "model.mixed", True, "nvfp4.linear_backend"
 
 
 def _model(facts: Facts) -> Iterator[_Derived]:

@@ -74,3 +74,32 @@ def test_nothing_follows_from_nothing() -> None:
 
 def test_what_is_stated_is_not_replaced() -> None:
     assert "model.hybrid" not in derived(model__name=SUPER, model__hybrid=False)
+
+
+@pytest.mark.parametrize(
+    ("values", "mixed"),
+    [
+        ({"nvfp4__linear_backend": "VLLM_CUTLASS", "fp8__linear_backend": "CutlassFP8ScaledMMLinearKernel"}, True),
+        ({"fp8__linear_backend": "CutlassFP8ScaledMMLinearKernel"}, None),
+        ({"nvfp4__linear_backend": "FlashInferCutlassNvFp4LinearKernel", "model__name": SUPER}, True),
+        ({"nvfp4__linear_backend": "VLLM_CUTLASS", "model__quantization": "modelopt_mixed"}, True),
+        ({"nvfp4__linear_backend": "VLLM_CUTLASS", "model__name": "nvidia/Llama-3.3-70B-Instruct-NVFP4"}, None),
+        ({"model__name": SUPER}, None),
+    ],
+)
+def test_whether_a_checkpoint_mixes_nvfp4_and_fp8(values: dict[str, FactValue], mixed: bool | None) -> None:
+    assert derived(**values).get("model.mixed") == mixed
+
+
+@pytest.mark.parametrize(
+    ("version", "tag"), [("0.17.1", "v0.17.1"), ("0.19.1rc2.dev123+g1a2b3c4d5", None), ("0.10.1.1", "v0.10.1.1")]
+)
+def test_a_release_has_an_image_of_its_own(version: str, tag: str | None) -> None:
+    assert derived(vllm__version=version, boot__failed=True).get("image.own") == tag
+    assert "image.own" not in derived(vllm__version=version, boot__failed=False)
+
+
+def test_the_image_that_a_family_needs() -> None:
+    found = derived(model__name="Qwen/Qwen3-Next-80B-A3B-Instruct", vllm__version="0.9.2")
+    assert found["image.needed"] == "v0.10.2"
+    assert "image.needed" not in derived(model__name="Qwen/Qwen3-Next-80B-A3B-Instruct", vllm__version="0.24.0")
