@@ -204,7 +204,7 @@ def test_words_of_the_report_print_as_their_words() -> None:
 
 
 IMAGE = "vllm/vllm-openai:v0.17.1"
-LAUNCH = f"docker run --gpus all {IMAGE} facebook/opt-125m --max-model-len 4096\n"
+LAUNCH = f"docker run --gpus all {IMAGE} /models/tiny --max-model-len 1048576\n"
 
 
 @pytest.mark.parametrize("as_file", [False, True], ids=["text", "file"])
