@@ -69,9 +69,9 @@ def contradictions(launch: Mapping[str, Fact], log: Facts) -> Iterator[str]:
 
 
 def _value(facts: Mapping[str, Fact], key: str) -> FactValue | None:
-    """Return what is stated, not inferred or redacted."""
+    """Return what is stated, not inferred, redacted or left to vLLM."""
     fact = facts.get(key)
-    if fact is None or fact.origin == "inferred" or isinstance(fact.value, tuple):
+    if fact is None or fact.origin == "inferred" or isinstance(fact.value, tuple) or fact.value in ("auto", -1):
         return None
     return None if isinstance(fact.value, str) and any(mark in fact.value for mark in "<>*{$") else fact.value
 

@@ -132,8 +132,12 @@ class Container:
     network_host: bool | None = None
     liveness_seconds: int | None = None
     """After how long a probe ends a server that does not answer yet; None where none does so during a start."""
+    liveness_at: int = -1
+    """Where that probe is written."""
     service_variables: tuple[str, ...] = ()
     """Variables of vLLM's own names that the orchestrator sets for a service of that name."""
+    service_at: int = -1
+    """Where that service is named."""
     exit_code: int | None = None
     oom_killed: bool | None = None
     restarts: int | None = None

@@ -37,7 +37,7 @@ class _Found:
 def read_kubernetes(text: str, roots: list[Node]) -> LaunchCommand:
     """Read the first container that runs vLLM."""
     found = [one for root in roots for one in _containers(root)]
-    services = frozenset(_services(roots))
+    services = dict(_services(roots))
     launches = [launch for one in found for launch, is_server in [_launch(text, one, services)] if is_server]
     if not launches:
         raise LaunchError("no container of the manifest runs vLLM")
@@ -76,17 +76,17 @@ def _pod(node: Node, owner: Node) -> Iterator[_Found]:
             yield _Found(container, node, name, owner.text("kind"), owner.get("status"))
 
 
-def _services(roots: list[Node]) -> Iterator[str]:
-    """Yield the names of the services in the file."""
+def _services(roots: list[Node]) -> Iterator[tuple[str, int]]:
+    """Yield the names of the services in the file, with their places."""
     for root in roots:
         items = root.get("items") if root.kind == "map" else None
         for one in (root, *(items.items if items is not None else ())):
             metadata = one.get("metadata") if one.kind == "map" and one.text("kind") == "Service" else None
             if metadata is not None:
-                yield metadata.text("name")
+                yield metadata.text("name"), metadata.start
 
 
-def _launch(text: str, found: _Found, services: frozenset[str]) -> tuple[LaunchCommand, bool]:
+def _launch(text: str, found: _Found, services: Mapping[str, int]) -> tuple[LaunchCommand, bool]:
     node = found.container
     image = node.text("image")
     entry = words_of(text, node.get("command"), node)
@@ -120,7 +120,9 @@ def _launch(text: str, found: _Found, services: frozenset[str]) -> tuple[LaunchC
             ipc_host=found.pod.text("hostIPC") == "true",
             network_host=found.pod.text("hostNetwork") == "true",
             liveness_seconds=_liveness(node),
+            liveness_at=_place(node, "livenessProbe"),
             service_variables=_service_variables(found.pod, services, env),
+            service_at=services.get("vllm", -1),
             exit_code=exit_code,
             oom_killed=oom_killed,
             restarts=restarts,
@@ -220,7 +222,12 @@ def _liveness(node: Node) -> int | None:
     return delay + period * failures
 
 
-def _service_variables(pod: Node, services: frozenset[str], env: Mapping[str, Variable]) -> tuple[str, ...]:
+def _place(node: Node, key: str) -> int:
+    entry = node.entry(key)
+    return entry[0].start if entry is not None else -1
+
+
+def _service_variables(pod: Node, services: Mapping[str, int], env: Mapping[str, Variable]) -> tuple[str, ...]:
     """Return which of vLLM's variables the pod gets from a service of the file, as an address."""
     linked = pod.text("enableServiceLinks") != "false"
     return ("VLLM_PORT",) if linked and "vllm" in services and "VLLM_PORT" not in env else ()

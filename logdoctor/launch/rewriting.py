@@ -30,7 +30,12 @@ _TO_FILL_IN = re.compile(
     r"|X\.Y\b|(?:=|//|[ /\"'\[])(?:KEY|TOKEN|MIRROR|NAME|MODEL|DRAFT|OWNER|PATH|FILE|DIR|HOST|PORT|POD|N)\b"
 )
 """What stands in a command for something that only the reader knows."""
-_MORE_WORDS = frozenset({"CUDA_LAUNCH_BLOCKING", "VLLM_LOGGING_LEVEL", "NCCL_DEBUG", "VLLM_TRACE_FUNCTION"})
+_MORE_WORDS = frozenset(
+    {
+        *("CUDA_LAUNCH_BLOCKING", "VLLM_LOGGING_LEVEL", "NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "VLLM_TRACE_FUNCTION"),
+        *("PYTHONFAULTHANDLER", "TORCH_SHOW_CPP_STACKTRACES", "TORCH_DISTRIBUTED_DEBUG", "TORCH_LOGS"),
+    }
+)
 """Variables that make a log say more and mend nothing."""
 _OF_THE_MACHINE = frozenset({"VLLM_HOST_IP", "HOST_IP", "NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "NCCL_IB_HCA"})
 """Variables whose value in a remedy is an example: each machine has its own."""

@@ -121,9 +121,13 @@ def _container(launch: LaunchCommand) -> Iterator[_Stated]:
         "container.service_variables": ", ".join(container.service_variables) or None,
         "server.published_port": int(container.ports[0][0]) if container.ports else None,
     }
+    places = {
+        "container.liveness_seconds": container.liveness_at,
+        "container.service_variables": container.service_at,
+    }
     for key, value in values.items():
         if value is not None:
-            yield key, value, -1
+            yield key, value, places.get(key, -1)
 
 
 def gpu_text(given: str) -> str:

@@ -392,6 +392,12 @@ def test_a_service_named_vllm(old: str, new: str, told: bool) -> None:
     assert bool(commands(text, "launch-service-named-vllm")) is told
 
 
+def test_what_a_manifest_says_wrong_has_its_line() -> None:
+    shown = {one.id: [evidence.text for evidence in one.evidence] for one in check(POD).boots[0].findings}
+    assert shown["launch-liveness-probe-kills"][0].startswith("livenessProbe:")
+    assert shown["launch-service-named-vllm"] == ["metadata: {name: vllm}"]
+
+
 def test_more_gpus_are_asked_for_before_the_model_is_spread_less() -> None:
     assert commands(POD, "launch-more-ranks-than-gpus")[0] == ("config", "nvidia.com/gpu: 2")
     docker = "docker run --gpus '\"device=0\"' vllm/vllm-openai:v0.22.0 Qwen/Qwen3-8B --tensor-parallel-size 2"

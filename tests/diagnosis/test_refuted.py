@@ -127,6 +127,8 @@ DOCKER = f"{BARE} --tensor-parallel-size 2"
         (DOCKER + " --max-model-len 32k", RUN, "--max-model-len is 32000 here and not given in the log"),
         (DOCKER + " --max-model-len 32k", {**RUN, **stated(args__max_model_len=32000)}, ""),
         (DOCKER + " --gpu-memory-utilization 0.90", RUN, ""),
+        (DOCKER + " --max-model-len auto", {**RUN, **stated(args__max_model_len=-1)}, ""),
+        (DOCKER + " --max-model-len -1", {**RUN, **stated(args__max_model_len=-1)}, ""),
         (DOCKER + " --gpu-memory-utilization .90", {**RUN, **stated(args__gpu_memory_utilization=0.9)}, ""),
         (DOCKER + " --seed 1 --port 1", RUN, ""),
         ("vllm serve a/Qwen3-8B -tp 2", RUN, ""),

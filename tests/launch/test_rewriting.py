@@ -52,6 +52,7 @@ def corrected(text: str, *remedies: tuple[str, str], version: str = "0.24.0") ->
         ),
         ("flag", "--reasoning-parser-plugin /models/x.py", "", "a value is to be filled in"),
         ("env", "CUDA_LAUNCH_BLOCKING=1", "", "it makes the log say more and mends nothing"),
+        ("env", "PYTHONFAULTHANDLER=1", "", "it makes the log say more and mends nothing"),
         ("image", "RUN pip install -U transformers", "", "it belongs into the build of the image"),
         ("image", "acme/vllm:v1.0", "", f"the launch uses another image, {OFFICIAL}"),
     ],
