@@ -66,7 +66,7 @@ def boots_left_out(diagnosis: Diagnosis, views: Sequence[Diagnosis], words: Word
 def verdict_word(diagnosis: Diagnosis, words: Words) -> str:
     """Return the word for the verdict; a launch that was looked at before it ran is not up."""
     boot = diagnosis.boot
-    never_ran = boot is not None and boot.phase == Phase.LAUNCH.value and "boot.verdict" not in boot.facts
+    never_ran = boot is not None and "launch.kind" in boot.facts and "boot.verdict" not in boot.facts
     return words(
         "verdict.launch" if never_ran and diagnosis.verdict is Verdict.READY else f"verdict.{diagnosis.verdict.value}"
     )
