@@ -765,7 +765,7 @@ def idle(running: int, waiting: int) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("running", "waiting", "finding"), [(1, 0, "engine-wedged"), (0, 3, "request-larger-than-kv-cache")]
+    ("running", "waiting", "finding"), [(1, 0, "engine-wedged"), (0, 3, "requests-never-scheduled")]
 )
 def test_a_server_that_is_up_and_stands_still(running: int, waiting: int, finding: str) -> None:
     assert finding in ids(boot(lines(banner(), UP, *idle(running, waiting))).findings)
