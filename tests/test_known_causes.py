@@ -613,6 +613,12 @@ ADVICE_ROWS = (
         ("plugin", "/models/"),
     ),
     Row(
+        "parser-list-of-a-newer-one",
+        api('KeyError: "invalid reasoning parser: super_v3 (chose from { deepseek_r1,qwen3 })"', version="0.22.0"),
+        "reasoning-parser-nemotron-name",
+        ("--reasoning-parser nemotron_v3",),
+    ),
+    Row(
         "two-engines",
         measured("-6.20", gpu_memory_utilization=0.45),
         "kv-cache-two-engines",
@@ -671,6 +677,17 @@ ADVICE_ROWS = (
         ("MODEL",),
     ),
 )
+
+
+@pytest.mark.parametrize(
+    ("error", "alarms"), [("UndefinedError", []), ("TemplateSyntaxError", ["chat-template-broken"])]
+)
+def test_a_template_that_only_refuses_the_trial_message_is_sound(error: str, alarms: list[str]) -> None:
+    trial = raised(f"jinja2.exceptions.{error}: list object has no element 0", head="Chat template warmup failed")
+    boot = diagnose(started(trial, said("Application startup complete."), version="0.17.1")).boot
+    assert boot is not None
+    loud = [finding.id for finding in boot.findings if finding.severity.rank > 0 and "template" in finding.id]
+    assert loud == alarms
 
 
 def test_another_program_that_the_kernel_ended_is_no_cause() -> None:

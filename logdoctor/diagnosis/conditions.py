@@ -96,8 +96,8 @@ def _absent(key: str, wanted: Condition, facts: Facts) -> Truth:
     known_absent = known_absent or (key.startswith("env.") and "env" in facts)
     known_absent = known_absent or (key in _NVFP4_BACKENDS and _all_backends_told(facts))
     choices = wanted if isinstance(wanted, tuple) else (wanted,)
-    # Of a machine `unset` asks for what is known of it, not for what it is.
-    if key.startswith("gpu.") and "unset" in choices:
+    # Of a machine and of vLLM `unset` asks for what is known of it, not for what it is.
+    if key.startswith(("gpu.", "vllm.")) and "unset" in choices:
         return Truth.TRUE
     if not known_absent:
         return Truth.UNKNOWN
