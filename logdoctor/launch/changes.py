@@ -258,6 +258,9 @@ def _moved(
 
 def _rename(launch: LaunchCommand, use: Use, name: str) -> list[Edit]:
     word = launch.argv[use.first]
+    at = launch.text.find(use.spelled, word.start, word.end)
+    if use.joined and at >= 0:  # the name alone: a value that the shell fills in keeps its own quotes
+        return [Edit(at, at + len(use.spelled), name)]
     if use.joined:
         return edits.replace_word(word, use.value or "", f"{name}=")
     return edits.replace_word(word, name)

@@ -179,6 +179,21 @@ def test_a_flag_takes_the_value_of_the_one_it_replaces() -> None:
         assert apply(f"vllm serve m {old}", remedies, {}).corrected == f"vllm serve m {new}"
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("--max-model-length=$LEN", "--max-model-len=$LEN"),
+        ('"--max-model-length=${LEN}"', '"--max-model-len=${LEN}"'),
+        ('--max-model-length="$LEN"', '--max-model-len="$LEN"'),
+        ("--max-model-length $LEN", "--max-model-len $LEN"),
+        ("--max-model-length='8'", "--max-model-len='8'"),
+    ],
+)
+def test_a_reference_to_a_variable_stays_one(old: str, new: str) -> None:
+    remedies = [remedy("flag", "--max-model-len"), part("remove", "--max-model-length")]
+    assert apply(f"vllm serve m {old} --seed 1", remedies, {}).corrected == f"vllm serve m {new} --seed 1"
+
+
 def test_a_flag_takes_the_value_of_the_variable_it_replaces() -> None:
     remedies = [remedy("flag", "--linear-backend"), part("remove", "VLLM_NVFP4_GEMM_BACKEND")]
     facts = {"vllm.version": Fact("vllm.version", "0.24.0")}
