@@ -16,7 +16,7 @@ def mcp_command() -> None:
     try:
         from logdoctor.mcp import serve
     except ImportError as error:
-        raise CommandFailed(f"this needs the MCP SDK: pip install 'logdoctor[mcp]' ({error})") from error
+        raise CommandFailed(f"this needs the MCP SDK: pip install '.[mcp]' in the checkout ({error})") from error
     serve()
 
 

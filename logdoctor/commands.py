@@ -240,6 +240,8 @@ def explain_signature(
     query: str, format_: str, signature_dirs: tuple[Path, ...], ignore_broken: bool, lang: str = "en"
 ) -> str:
     """Return the page of the signature that is meant by an id, its beginning, or a pasted log line."""
+    from difflib import get_close_matches
+
     from logdoctor.database.explain import explain, find, to_dict, to_markdown, to_text
     from logdoctor.diagnosis.own_findings import OWN_FINDINGS
 
@@ -255,7 +257,9 @@ def explain_signature(
     own = [signature for signature in OWN_FINDINGS if signature.id == query.strip()]
     found = own or find(database, query, match_line)
     if not found:
-        raise CommandFailed(f"no signature is called or matches {query[:80]!r}; see: logdoctor signatures list")
+        near = get_close_matches(query.strip(), [row.id for row in database.rows], 1)
+        hint = f"did you mean {near[0]}?" if near else "see: logdoctor signatures list"
+        raise CommandFailed(f"no signature is called or matches {query[:80]!r}; {hint}")
     pages = [explain(signature, database.lang_of(signature.id)) for signature in found]
     if format_ == "json":
         dicts = [to_dict(page) for page in pages]

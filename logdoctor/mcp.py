@@ -3,7 +3,7 @@
 Three tools that only read: `diagnose_log`, `explain_signature`, `check_launch`. The structured content is the JSON
 report (or the JSON page of a signature), described by the tool's output schema; the text is the same report for
 reading. What goes wrong is a result with `isError` and one sentence. Nothing but the protocol is written to standard
-output. Needs the official SDK: `pip install 'logdoctor[mcp]'`.
+output. Needs the official SDK: the extra `mcp`: `pip install '.[mcp]'` in a checkout.
 """
 
 from __future__ import annotations

@@ -226,5 +226,5 @@ def test_without_the_sdk_one_line_says_what_to_install() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, stdin=subprocess.DEVNULL)
     assert done.returncode == 2
     assert done.stdout == ""
-    assert "pip install 'logdoctor[mcp]'" in done.stderr
+    assert "pip install '.[mcp]'" in done.stderr
     assert done.stderr.count("\n") == 1

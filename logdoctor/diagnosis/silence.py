@@ -187,7 +187,6 @@ class LastRecords:
             if any(text.strip() for _, text in record.lines) and not any(words in first for words in _WAITING):
                 yield record
 
-
     def texts(self) -> dict[int, str]:
         """Return the kept lines by their number."""
         return {number: text for record in self._kept for number, text in record.lines if text.strip()}

@@ -55,7 +55,7 @@ class RayEngine:
             import ray
             import ray.data
         except ImportError as error:
-            raise FleetError("--engine ray needs Ray: pip install 'logdoctor[ray]'") from error
+            raise FleetError("--engine ray needs Ray: pip install '.[ray]' in the checkout") from error
         if not ray.is_initialized():
             try:
                 ray.init(logging_level=logging.ERROR, log_to_driver=False)

@@ -151,6 +151,12 @@ def _check(request: FleetRequest) -> None:
         raise FleetError("--jobs wants a number of processes, or 0 for one per processor")
     if request.resume and request.output is None:
         raise FleetError("--resume wants --output FILE, the file to go on with")
+    if request.output is not None and request.baseline is not None and _is_same(request.output, request.baseline):
+        raise FleetError("--output would overwrite the --baseline; give another file")
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return one.exists() and other.exists() and one.samefile(other)
 
 
 def _baseline(path: Path | None) -> Baseline | None:

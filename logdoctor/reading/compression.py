@@ -7,8 +7,17 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, Protocol
 
+from logdoctor.reading.errors import InputError
+
 GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"
+_NOT_READ = (
+    (b"\xfd7zXZ\x00", "xz", "xz -dc"),
+    (b"BZh", "bzip2", "bzip2 -dc"),
+    (b"PK\x03\x04", "zip", "unzip -p"),
+    (b"7z\xbc\xaf\x27\x1c", "7z", "7z x -so"),
+)
+"""Beginnings of packed files that are not unpacked here, and what unpacks them."""
 
 
 class _Decoder(Protocol):
@@ -34,6 +43,9 @@ def decompressed(stream: BinaryIO, size: int, remark: Callable[[str], None]) -> 
             break
         piece += more
     decoder = _decoder_for(piece)
+    for magic, kind, command in _NOT_READ:
+        if piece.startswith(magic):
+            raise InputError(f"this is a {kind} file, which is not read here; unpack it: {command} FILE | logdoctor")
     if decoder is None:
         while piece:
             yield piece

@@ -58,6 +58,7 @@ class InputRuns:
 
     def __iter__(self) -> Iterator[Run]:
         number = 1
+        self._remarks.extend(order_remarks(self._names))
         for name in self._names:
             if self.bytes_read >= self._max_bytes:
                 self._remarks.append(f"{name}: not read, as {self._max_bytes} bytes had been read before it.")
@@ -87,8 +88,8 @@ class InputRuns:
             rest = text.finish()
             if rest:
                 yield rest
-        except InputError:
-            raise
+        except InputError as error:
+            raise InputError(f"{shown}: {error}") from error
         except OSError as error:
             raise InputError(_sentence(shown, error)) from error
         finally:
@@ -104,6 +105,22 @@ class InputRuns:
             self._remarks.append(f"{shown}: reading stopped after {self._max_bytes} bytes; the rest was not looked at.")
         self.bytes_read += len(piece)
         return piece
+
+
+def order_remarks(names: Sequence[str]) -> list[str]:
+    """Say where rotated parts come in the order of the shell's pattern: the newest first, and then from new to old."""
+    for place, name in enumerate(names):
+        older = next((other for other in names[place + 1 :] if _is_rotated(other, name)), "")
+        if older:
+            return [
+                f"{older} is usually older than {name}; give the parts from old to new, or what follows is mixed up."
+            ]
+    return []
+
+
+def _is_rotated(name: str, of: str) -> bool:
+    """Whether a name is that of a part that rotation has put aside: `vllm.log.1`, `vllm.log.2.gz`."""
+    return name.startswith(f"{of}.") and name[len(of) + 1 :].split(".")[0].isdigit()
 
 
 def character_notes(undecodable: int, nuls: int) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ ENGLISH: Mapping[str, str] = {
     "boot_of": "boot {index} of {count}",
     "same_both": "both died the same way",
     "same_all": "all {count} died the same way",
-    "same_some": "{same} of them died the same way",
+    "same_some": "{same} of them died of this",
     "same_none": "no other boot died this way",
     "others_failed": "{failed} other boots failed",
     "others_failed_one": "1 other boot failed",

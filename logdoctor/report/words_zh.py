@@ -28,7 +28,7 @@ CHINESE: Mapping[str, str] = {
     "boot_of": "第 {index} 次启动（共 {count} 次）",
     "same_both": "两次失败的原因相同",
     "same_all": "{count} 次失败的原因全部相同",
-    "same_some": "{count} 次中有 {same} 次失败的原因相同",
+    "same_some": "其中 {same} 次失败的原因相同",
     "same_none": "其他各次启动失败的原因都不同",
     "others_failed": "另有 {failed} 次启动失败",
     "others_failed_one": "另有 1 次启动失败",

@@ -28,7 +28,7 @@ VERSIONS = diagnoser().versions
 
 def test_without_ray_there_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(FleetError, match=r"pip install 'logdoctor\[ray\]'"), RayEngine(WorkOptions(), 0, VERSIONS):
+    with pytest.raises(FleetError, match=r"pip install '\.\[ray\]'"), RayEngine(WorkOptions(), 0, VERSIONS):
         pass
 
 

@@ -170,3 +170,27 @@ def test_any_bytes_in_any_chunking_give_the_same_lines(data: bytes, chunk: int) 
         assert run.first_line == number
         run.data.decode("utf-8")
         number += run.data.count(b"\n") + (not run.data.endswith(b"\n"))
+
+
+@pytest.mark.parametrize(
+    ("begin", "command"),
+    [(b"\xfd7zXZ\x00rest", "xz -dc"), (b"BZh91AY", "bzip2 -dc"), (b"PK\x03\x04rest", "unzip -p")],
+)
+def test_packed_files_of_other_kinds_are_named(tmp_path: Path, begin: bytes, command: str) -> None:
+    path = tmp_path / "run.log.packed"
+    path.write_bytes(begin)
+    with pytest.raises(InputError, match=f"{path}: this is a .*{command} FILE"):
+        list(open_runs([str(path)], stdin=io.BytesIO()))
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (["vllm.log", "vllm.log.1", "vllm.log.2.gz"], True),
+        (["vllm.log.2.gz", "vllm.log.1", "vllm.log"], False),
+        (["a.log", "b.log"], False),
+        (["vllm.log", "vllm.log.old"], False),
+    ],
+)
+def test_rotated_parts_in_the_shells_order_are_remarked(names: list[str], said: bool) -> None:
+    assert bool(module.order_remarks(names)) is said

@@ -148,7 +148,8 @@ def test_the_compose_file_passes_the_check_of_launches(stage: Stage) -> None:
 def test_the_side_car_by_hand(stage: Stage) -> None:
     (stage.directory / "docker-sidecar.sh").write_text(recipe("docker-sidecar"), encoding="utf-8")
     assert stage.run("sh", "docker-sidecar.sh").returncode != 0
-    assert stage.run("sh", "docker-sidecar.sh", "nemotron", "8001").returncode == 0
+    assert stage.run("sh", "docker-sidecar.sh", "nemotron", "8001").returncode != 0
+    assert stage.run("sh", "docker-sidecar.sh", "nemotron", "8001", "logdoctor-0.1.0-py3-none-any.whl").returncode == 0
     words = (stage.directory / "run.words").read_text(encoding="utf-8").splitlines()
     assert words[words.index("--name") + 1] == "nemotron-doctor"
     command = words[words.index("--health-cmd") + 1]
@@ -157,7 +158,7 @@ def test_the_side_car_by_hand(stage: Stage) -> None:
         assert in_shell(stage, command, server.url, "http://host.docker.internal:8001") == 0
     start = words[words.index("python:3.12-slim") + 1 :]
     assert stage.run(*start).returncode == 0
-    assert "logdoctor" in (stage.directory / "pip.calls").read_text(encoding="utf-8")
+    assert "logdoctor-0.1.0" in (stage.directory / "pip.calls").read_text(encoding="utf-8")
 
 
 def plug_in(stage: Stage) -> Path:
@@ -277,7 +278,8 @@ def test_both_containers_have_the_same_python_and_volume() -> None:
     assert first["image"] == second["image"]
     assert first["volumeMounts"][0] in second["volumeMounts"]
     assert {mount["name"] for mount in second["volumeMounts"]} == {volume["name"] for volume in spec["volumes"]}
-    assert first["command"][-1] == "logdoctor"
+    assert first["command"][-1].endswith('"$LOGDOCTOR"')
+    assert [variable["name"] for variable in first["env"]] == ["LOGDOCTOR"]
 
 
 # -- systemd ----------------------------------------------------------------------------------------------------------

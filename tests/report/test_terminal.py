@@ -46,7 +46,7 @@ def test_a_restart_loop_says_that_all_died_the_same_way() -> None:
     assert "boot 2 of 2, both died the same way" in at(two)
     other = replace(CUTLASS, id="something-else")
     mixed = diagnosis(replace(RESTART_LOOP.boots[0], findings=(other,)), *RESTART_LOOP.boots[1:])
-    assert "boot 3 of 3, 2 of them died the same way" in at(mixed)
+    assert "boot 3 of 3, 2 of them died of this" in at(mixed)
     assert "BOOTS  1 failed something-else (lines 1-661), 2-3 failed nvfp4-moe-cutlass-sm121" in at(mixed)
     alone = diagnosis(*RESTART_LOOP.boots[:2], replace(RESTART_LOOP.boots[2], findings=(other,)))
     assert "boot 3 of 3, no other boot died this way" in at(alone)
