@@ -29,7 +29,7 @@ _INIT = re.compile(
 )
 _ASSIGNED = re.compile(r"rank (?P<rank>\d{1,6}) in world size (?P<size>\d{1,6}) is assigned")
 _GROUP = re.compile(
-    r"node_rank=(?P<node>\d{1,6}),.{0,200}?master_addr=(?P<address>[^\s,]{1,300}).{0,200}?world_size=(?P<size>\d{1,6})"
+    r"node_rank=(?P<node>\d{1,6}),.{0,200}?master_addr=(?P<address>[^\s,]{1,300})[\s,].{0,200}?world_size=(?P<size>\d{1,6})"
 )
 
 
