@@ -14,7 +14,7 @@ from logdoctor.knowledge.releases import Version, parse_version
 from logdoctor.model import Fact, Facts, FactValue
 
 _OFF = ("", "none")
-_MIXED = re.compile(r"nemotron\S*super|modelopt_mixed", re.IGNORECASE)
+_MIXED = re.compile(r"nemotron\S{0,80}super|modelopt_mixed", re.IGNORECASE)
 """What is published with NVFP4 and FP8 layers in one checkpoint."""
 _RELEASE = re.compile(r"\d{1,3}(?:\.\d{1,3}){1,3}(?:\.post\d{1,2})?")
 
