@@ -15,7 +15,7 @@ from .patterns import attacks, package_patterns, signature_patterns
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
 LENGTH = 6000
-NOTICEABLE, LONGEST = 0.08, 0.5
+NOTICEABLE, LONGEST = 0.05, 0.5
 """Seconds from which growth is looked at, and which are too long whatever the growth."""
 GROWTH = 9.0
 """Four times the text takes four times as long, or sixteen times when it goes by the square."""
