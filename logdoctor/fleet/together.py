@@ -181,9 +181,11 @@ def _start(number: int, group: list[Member]) -> Start:
 
 
 def _where_it_began(dead: list[Member]) -> tuple[Member | None, str]:
+    own = [member for member in dead if member.own_fault]
+    if len(dead) == 1 and not own:
+        return None, "the log with an error only reports that a peer has gone; the peer's log would tell"
     if len(dead) < 2:
         return (dead[0], "it is the only node whose log states a cause") if dead else (None, "")
-    own = [member for member in dead if member.own_fault]
     if not _comparable([member.failed_at for member in dead]):
         if len(own) == 1:
             return own[0], "the others report only the connection between the ranks; the logs hold no times to compare"

@@ -186,3 +186,11 @@ def test_records_without_it_have_no_starts() -> None:
 def test_ranks_are_told_as_stretches() -> None:
     assert ranks_text([3, 0, 1, 2, 8, 10, 11]) == "0-3, 8, 10-11"
     assert ranks_text([]) == ""
+
+
+def test_a_node_that_only_reports_its_peer_gone_is_not_where_it_began() -> None:
+    (start,) = starts(node(0, fails=GONE))
+    assert start.began is None
+    assert "the peer's log would tell" in start.reason
+    (start,) = starts(node(0, fails=OOM))
+    assert start.began is not None
