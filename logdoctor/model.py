@@ -11,7 +11,7 @@ what exists once a report is a frozen dataclass.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
@@ -164,6 +164,13 @@ class ExceptionInfo(NamedTuple):
     """Outermost call first, as Python prints them; capped."""
     cause: ExceptionInfo | None = None
     """The exception printed before `The above exception was the direct cause …` or `During handling …`."""
+
+    def chain(self) -> Iterator[ExceptionInfo]:
+        """Yield it and the exceptions behind it, the one that began it all last."""
+        link: ExceptionInfo | None = self
+        while link is not None:
+            yield link
+            link = link.cause
 
 
 class Record(NamedTuple):

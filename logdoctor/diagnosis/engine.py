@@ -135,7 +135,7 @@ class BootObserver:
         """Diagnose the boot; None when nothing in it comes from vLLM or matches."""
         self._look()
         milestones = self._facts.milestones
-        happened = verdict.outcome(milestones, patience(self._last_records, self._facts.phase))
+        happened = self._happened(milestones)
         facts = self._all_facts(happened, milestones, given)
         candidates = self._candidates(facts, happened, milestones)
         failed = happened not in (Verdict.READY, Verdict.STOPPED)
@@ -165,6 +165,11 @@ class BootObserver:
             service=self._service,
         )
 
+    def _happened(self, milestones: Milestones) -> Verdict:
+        """Return the verdict that the events alone support; where nobody waits, nobody's patience is asked for."""
+        waiting = milestones.wait is not None
+        return verdict.outcome(milestones, patience(self._last_records, self._facts.phase) if waiting else 0.0)
+
     def _is_anothers(self, milestones: Milestones) -> bool:
         """Whether it is another program's log: one says its name, and nothing says vLLM's."""
         begun = (milestones.begin is not None or self._named) and not self._owner.is_client
@@ -174,15 +179,16 @@ class BootObserver:
         """Return the matches of all signatures that fit the boot, whatever their role would be."""
         self._look()
         milestones = self._facts.milestones
-        happened = verdict.outcome(milestones, patience(self._last_records, self._facts.phase))
+        happened = self._happened(milestones)
         facts = self._all_facts(happened, milestones, given)
         return tuple(candidate.match for candidate in self._candidates(facts, happened, milestones))
 
     def _all_facts(self, happened: Verdict, milestones: Milestones, given: Mapping[str, Fact]) -> dict[str, Fact]:
         # What is given by hand outweighs the log; the log outweighs what a launch file says.
-        launch = unrefuted({k: f for k, f in given.items() if f.origin == "launch"}, self._facts.facts())
+        stated = self._facts.facts()
+        launch = unrefuted({key: fact for key, fact in given.items() if fact.origin == "launch"}, stated)
         by_hand = {key: fact for key, fact in given.items() if fact.origin != "launch"}
-        facts = infer_facts({**launch, **self._facts.facts(), **by_hand})
+        facts = infer_facts({**launch, **stated, **by_hand})
         facts.update(derived_facts(facts))
         facts.update(verdict.boot_facts(happened, self._facts.phase, milestones))
         # An example states how the rest of its boot went.

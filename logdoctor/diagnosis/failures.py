@@ -41,9 +41,8 @@ class Failure(NamedTuple):
 
 def innermost(exception: ExceptionInfo) -> ExceptionInfo:
     """Return the exception that began a chain of `direct cause` and `during handling`."""
-    while exception.cause is not None:
-        exception = exception.cause
-    return exception
+    *_, first = exception.chain()
+    return first
 
 
 class FailureLog:

@@ -343,8 +343,7 @@ def _merge(signature: Signature, hits: list[Hit], groups: list[ItemHits]) -> Mat
     # Where ranks say it, the engine that passes their words on is no further one.
     names = [name for name, is_rank in ranks.items() if is_rank] or list(ranks)
     count = max((group.count for group in groups), default=len(ordered))
-    last_line = max((hit.line for hit in ordered), default=0)
-    last_line = max([last_line, *(group.last_line for group in groups)])
+    last_line = max((*(hit.line for hit in ordered), *(group.last_line for group in groups)), default=0)
     return Match(signature, tuple(ordered), max(count, 1), tuple(names), captures, last_line)
 
 

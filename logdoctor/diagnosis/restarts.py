@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from logdoctor.diagnosis import fingerprints
-from logdoctor.diagnosis.own_findings import STARTS_CUT_OFF
 from logdoctor.diagnosis.remedies import choose
 from logdoctor.model import BootDiagnosis, Evidence, Finding, Role, Verdict
 
@@ -21,14 +20,16 @@ def with_restarts(boots: Sequence[BootDiagnosis]) -> list[BootDiagnosis]:
     A start that is not the last one of its service is not starting any more, whatever its own lines say.
     """
     told: list[BootDiagnosis] = []
-    for place, boot in enumerate(boots):
-        followed = place + 1 < len(boots) and _same_service(boot, boots[place + 1])
-        told.append(_ended(boot) if followed and boot.verdict in _UNFINISHED else boot)
-    for place, boot in enumerate(told):
-        last = place + 1 == len(told) or not _same_service(boot, told[place + 1])
-        cut = _cut_before(told, boots, place)
-        if last and boot.verdict in _UNFINISHED and len(cut) >= ENOUGH:
-            told[place] = replace(boot, findings=(_loop(cut), *boot.findings))
+    cut: list[BootDiagnosis] = []
+    for boot, following in zip(boots, (*boots[1:], None), strict=False):
+        unfinished = boot.verdict in _UNFINISHED
+        if following is not None and _same_service(boot, following):
+            told.append(_ended(boot) if unfinished else boot)
+            cut = [*cut, boot] if unfinished else []
+            continue
+        in_a_loop = unfinished and len(cut) >= ENOUGH
+        told.append(replace(boot, findings=(_loop(cut), *boot.findings)) if in_a_loop else boot)
+        cut = []
     return told
 
 
@@ -41,16 +42,10 @@ def _ended(boot: BootDiagnosis) -> BootDiagnosis:
     return replace(boot, verdict=Verdict.FAILED, notes=(*boot.notes, note))
 
 
-def _cut_before(told: Sequence[BootDiagnosis], boots: Sequence[BootDiagnosis], place: int) -> list[BootDiagnosis]:
-    """Return the starts right before a boot of the same service that were cut off, in the order of the log."""
-    cut: list[BootDiagnosis] = []
-    while place and _same_service(told[place - 1], told[place]) and boots[place - 1].verdict in _UNFINISHED:
-        place -= 1
-        cut.insert(0, boots[place])
-    return cut
-
-
 def _loop(cut: Sequence[BootDiagnosis]) -> Finding:
+    # Imported on need: few logs hold a loop.
+    from logdoctor.diagnosis.own_findings import STARTS_CUT_OFF
+
     signature = STARTS_CUT_OFF
     phases = {boot.phase for boot in cut}
     where = f" in the phase {phases.pop()}" if len(phases) == 1 else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from logdoctor.facts import arguments, hardware, kernels, launch, loading, memory, milestones, phases, serving
-from logdoctor.facts.clock import stamp
+from logdoctor.facts.clock import Stamp, stamp
 from logdoctor.facts.inference import FindGpu, InferGpu, infer_facts
 from logdoctor.facts.milestones import Milestones, MilestoneTracker
 from logdoctor.facts.pattern import MAX_TEXT, FactPattern, FactStore, PatternTable, Statement
@@ -74,8 +74,7 @@ class FactCollector:
         if 200 <= status < 300:
             self._phases.serve(record, now)
             self._milestones.serve(record)
-            if self._serving.last_work_line > worked:
-                self._milestones.work(self._serving.last_work_line)
+            self._note_work(worked)
         elif status:
             self._phases.extend(record)
         if status or record.quoted:
@@ -87,17 +86,21 @@ class FactCollector:
             present = [literal for literal in present if literal in head]
         self._phases.observe(record, head or message, present, now)
         self._milestones.observe(record, head or message, present, self._phases.before_shutdown, now)
-        self._keep(self._statements(record, message, present), record)
+        self._keep(self._statements(record, message, present, now), record)
 
-    def _statements(self, record: Record, message: str, present: Collection[str]) -> Iterator[Statement]:
+    def _statements(self, record: Record, message: str, present: Collection[str], now: Stamp) -> Iterator[Statement]:
         yield from self._table.read(record, message, present)
         if any(literal in message for literal in arguments.LITERALS):
             yield from arguments.read_arguments(record, message)
         if " throughput: " in message or "is preempted by" in message:
             worked = self._serving.last_work_line
-            yield from self._serving.throughput(record, message)
-            if self._serving.last_work_line > worked:
-                self._milestones.work(self._serving.last_work_line)
+            yield from self._serving.throughput(record, message, now)
+            self._note_work(worked)
+
+    def _note_work(self, before: int) -> None:
+        """Tell the milestones when the engine has worked beyond where it had worked before."""
+        if self._serving.last_work_line > before:
+            self._milestones.work(self._serving.last_work_line)
 
     def _keep(self, statements: Iterable[Statement], record: Record) -> None:
         process = record.process.name or record.process.role

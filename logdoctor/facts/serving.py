@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from logdoctor.facts.clock import Stamp, seconds_between, stamp
+from logdoctor.facts.clock import Stamp, seconds_between
 from logdoctor.facts.pattern import Policy, Statement
 from logdoctor.model import Record
 
@@ -124,10 +124,9 @@ class Serving:
             self.empty_answers += 1
             self._empty_answer_line = self._empty_answer_line or record.first_line
 
-    def throughput(self, record: Record, message: str) -> Iterator[Statement]:
+    def throughput(self, record: Record, message: str, now: Stamp) -> Iterator[Statement]:
         """Take in a throughput line; yield the fact of a preemption warning."""
         if "Avg generation throughput: " in message:
-            now = stamp(record.time, record.outer_time)
             for number, text in record.lines:
                 found = _THROUGHPUT.search(text)
                 if found is not None:

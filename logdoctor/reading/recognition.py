@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from logdoctor.model import Record
+from logdoctor.model import ExceptionInfo, Record
 
 _STAMP = re.compile(r"\d\d-\d\d \d\d:\d\d:\d\d$")
 _PROGRAM = re.compile(r"(?:usage: vllm|vllm(?: \w+)?: error: |api_server\.py: error: )", re.M)
@@ -38,12 +38,14 @@ def looks_like_vllm(record: Record) -> bool:
     text = record.lines[0][1]
     if _PROGRAM.search(record.message if text.startswith("usage:") else text):
         return True
-    info = record.exception
-    while info is not None:
-        if info.type.startswith("vllm.") or any("/vllm/" in frame.file for frame in info.frames):
-            return True
-        info = info.cause
-    return False
+    return record.exception is not None and passes_through(record.exception, "/vllm/")
+
+
+def passes_through(exception: ExceptionInfo, path: str) -> bool:
+    """Whether vLLM's own exception, or a file whose name holds `path`, stands anywhere in a traceback and its chain."""
+    return any(
+        link.type.startswith("vllm.") or any(path in frame.file for frame in link.frames) for link in exception.chain()
+    )
 
 
 def is_banner(record: Record) -> bool:

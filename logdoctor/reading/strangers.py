@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-from logdoctor.model import ExceptionInfo, Record
+from logdoctor.model import Record
+from logdoctor.reading.recognition import passes_through
 
 _LONE = re.compile(r"\s*(?:[\w-]+: )?(?:[A-Za-z_][\w.]{0,100}\.)?[A-Z]\w{0,80}(?:Error|Exception)\b: ")
 _ANSWER = re.compile(r'"choices": ?\[|"object": ?"(?:chat\.completion|text_completion|response)|"content": ?"')
@@ -31,7 +32,8 @@ def is_strangers(record: Record, *, begun: bool, up: bool) -> bool:
     if named is not None and not _OURS.search(named["command"]):
         return True
     if record.exception is not None and record.exception.frames:
-        return begun and not passes_through_vllm(record.exception)
+        # The command's own file, /usr/local/bin/vllm, is a part of it too.
+        return begun and not passes_through(record.exception, "vllm")
     return up and any(_LONE.match(text) for _, text in record.lines)
 
 
@@ -39,13 +41,3 @@ def is_an_answer(record: Record) -> bool:
     """Whether a bare record is a response of the server that somebody printed: JSON with a model's words in it."""
     first = record.lines[0][1]
     return not record.level and first.lstrip().startswith("{") and _ANSWER.search(first) is not None
-
-
-def passes_through_vllm(exception: ExceptionInfo) -> bool:
-    """Whether vLLM's code stands anywhere in a traceback and its chain."""
-    link: ExceptionInfo | None = exception
-    while link is not None:
-        if link.type.startswith("vllm.") or any("vllm" in frame.file for frame in link.frames):
-            return True
-        link = link.cause
-    return False

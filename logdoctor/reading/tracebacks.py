@@ -252,12 +252,8 @@ class TracebackReader:
 
     def _known(self, info: ExceptionInfo) -> bool:
         """Whether the chain has it already: some records hold their traceback twice."""
-        link = self._finished
-        while link is not None:
-            if (link.type, link.message, link.frames) == (info.type, info.message, info.frames):
-                return True
-            link = link.cause
-        return False
+        chain = self._finished.chain() if self._finished is not None else ()
+        return any((link.type, link.message, link.frames) == (info.type, info.message, info.frames) for link in chain)
 
     def result(self) -> ExceptionInfo | None:
         """The outermost exception read so far, or None."""
