@@ -90,10 +90,10 @@ _TEMPLATES = (
     (re.compile(r"(.+) is known"), "{0} 已知"),
     (re.compile(r"(.+) is (?:true|on)"), "{0} 为真"),
     (re.compile(r"(.+) is (?:false|off)"), "{0} 为假"),
-    (re.compile(r"(.+) matches (.+)"), "{0} 符合 {1}"),
-    (re.compile(r"(.+?) is (.+)"), "{0} 是 {1}"),
+    (re.compile(r"(.{1,600}) matches (.+)"), "{0} 符合 {1}"),
+    (re.compile(r"(.{1,600}?) is (.+)"), "{0} 是 {1}"),
     (re.compile(r"(.+?) ([<>=!]=? ?.+)"), "{0} {1}"),
-    (re.compile(r"(.+) or (.+)"), "{0} 或 {1}"),
+    (re.compile(r"(.{1,600}) or (.+)"), "{0} 或 {1}"),
 )
 
 

@@ -81,7 +81,7 @@ _ATOMIC = re.compile(r"\?[>|]")
 _DIGITS = re.compile(r"\d+")
 _CARET = re.compile(r"\^")
 _POSIX_CLASS = re.compile(r"\[:\^?\w+:\]")
-_BRACED = re.compile(r"\{[^}]*\}|<[^>]*>|[A-Z]")
+_BRACED = re.compile(r"\{[^}]{0,200}\}|<[^>]{0,200}>|[A-Z]")
 
 
 class _IgnoreCase(Exception):

@@ -15,8 +15,9 @@ from .patterns import attacks, package_patterns, signature_patterns
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
 LENGTH = 6000
-NOTICEABLE, LONGEST = 0.05, 0.5
+NOTICEABLE, LONGEST = 0.03, 0.5
 """Seconds from which growth is looked at, and which are too long whatever the growth."""
+QUARTERS = 8
 GROWTH = 9.0
 """Four times the text takes four times as long, or sixteen times when it goes by the square."""
 
@@ -69,7 +70,8 @@ def fault(pattern: Any, methods: frozenset[str], length: int) -> str:
         if first < NOTICEABLE:
             continue
         whole = min(first, *(taken(pattern, methods, text) for _ in range(2)))
-        part = min(taken(pattern, methods, quarter) for _ in range(3))
+        # Processor time may come in ticks of milliseconds, in which a single short search disappears.
+        part = sum(taken(pattern, methods, quarter) for _ in range(QUARTERS)) / QUARTERS
         if whole > LONGEST or (whole > NOTICEABLE and whole > GROWTH * part):
             return f"{whole:.3f} s, a quarter of it {part:.3f} s: {text[:60]!r}…{text[-20:]!r}"
     return ""
@@ -85,7 +87,7 @@ def test_patterns_are_found() -> None:
 
 @pytest.mark.parametrize("pattern", [r"(\w+\s*)+!", r"^\s*:?\s*x", r"a\S.*?\s*$", r"(a|a)*b", r"[\w.]+ is"])
 def test_attacks_find_what_takes_time_by_the_square(pattern: str) -> None:
-    assert fault(re.compile(pattern), frozenset({"search"}), LENGTH)
+    assert fault(re.compile(pattern), frozenset({"search"}), 2 * LENGTH)
 
 
 def test_patterns_of_the_package() -> None:
